@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+/** Compiled, this file lies in dist/test. */
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** A file may import its own folder and lower ranks; folders of one rank do not know each other. */
+const RANKS: Readonly<Record<string, number>> = {
+  gen: 0,
+  "src/domain": 1,
+  "src/storage": 2,
+  "src/runner": 2,
+  "src/engine": 3,
+  "src/services": 4,
+  "src/transport": 5,
+  "src/main": 6,
+};
+
+/** Clients like any other: generated code, and nothing else of ours. */
+const CLIENTS = ["src/cli", "src/dashboard"];
+
+test("imports only ever point down", () => {
+  assert.deepEqual(sources("src").flatMap(violations), []);
+});
+
+test("an import that points up is found", () => {
+  assert.deepEqual(violation("src/domain/a.ts", "../engine/door.js"), "src/domain/a.ts imports src/engine/door.js");
+  assert.deepEqual(violation("src/storage/a.ts", "../runner/b.js"), "src/storage/a.ts imports src/runner/b.js");
+  assert.deepEqual(violation("src/cli/a.ts", "../domain/fault.js"), "src/cli/a.ts imports src/domain/fault.js");
+  assert.deepEqual(violation("src/engine/a.ts", "../domain/fault.js"), undefined);
+});
+
+test("the engine knows ports, never an adapter", () => {
+  const adapters = sources("src/engine").filter((file) => /storage\/sqlite|runner\/acp/.test(read(file)));
+  assert.deepEqual(adapters, []);
+});
+
+test("only config reads the environment", () => {
+  const readers = sources("src").filter((file) => /process\.env\b/.test(read(file)));
+  assert.deepEqual(readers, []);
+});
+
+function violations(file: string): string[] {
+  const imports = [...read(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => match[1] as string);
+  return imports.flatMap((specifier) => violation(file, specifier) ?? []);
+}
+
+function violation(file: string, specifier: string): string | undefined {
+  const target = relative(root, resolve(root, dirname(file), specifier));
+  const [from, to] = [areaOf(file), areaOf(target)];
+  if (from === to || to === "gen") return undefined;
+  const points = CLIENTS.includes(from) || (RANKS[to] ?? Number.POSITIVE_INFINITY) >= (RANKS[from] as number);
+  return points ? `${file} imports ${target}` : undefined;
+}
+
+function areaOf(file: string): string {
+  const parts = file.split("/");
+  return parts[0] === "src" ? `src/${parts[1]}` : (parts[0] as string);
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
