@@ -1,0 +1,57 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  InputFormat,
+  type Repo,
+  type Workspace,
+  WorkspaceSchema,
+} from "../../../../gen/retinue/v1/catalog_pb.js";
+import type { FieldViolation } from "../../fault.js";
+import { nameViolation } from "../../name.js";
+import type { Kind } from "../kind.js";
+import { describedViolations, found, repeatViolations, violation } from "./field-rules.js";
+import { gitUrlViolation } from "./git-address.js";
+import { gitBranchViolation } from "./git-branch.js";
+import { settingViolations } from "./setting-defaults.js";
+
+export const workspace: Kind<Workspace> = {
+  name: "workspace",
+  schema: WorkspaceSchema,
+  inputFormat: InputFormat.YAML,
+  readScope: "catalog:read",
+  writeScope: "catalog:write",
+  proposable: true,
+  // Not `default: true`: the builtin is what is left when no document says so.
+  builtins: new Map([
+    [
+      "default",
+      create(WorkspaceSchema, {
+        displayName: "Default",
+        description:
+          "No repositories; used when a spawn names no workspace and the tenant has none to select.",
+      }),
+    ],
+  ]),
+  serverSet: [],
+  validate: (document) => [
+    ...describedViolations(document),
+    ...document.repos.flatMap(repoViolations),
+    ...repeatViolations(
+      document.repos.map((repo) => repo.name),
+      (index) => `repos[${index}].name`,
+    ),
+    ...found(
+      document.environment === "" ? undefined : nameViolation("environment", document.environment),
+      document.agent === "" ? undefined : nameViolation("agent", document.agent),
+    ),
+    ...settingViolations(document.settings),
+  ],
+};
+
+function repoViolations(repo: Repo, index: number): FieldViolation[] {
+  const field = `repos[${index}]`;
+  return found(
+    nameViolation(`${field}.name`, repo.name),
+    violation(`${field}.url`, gitUrlViolation(repo.url)),
+    violation(`${field}.baseBranch`, gitBranchViolation(repo.baseBranch)),
+  );
+}
