@@ -1,0 +1,110 @@
+import type { KeyRecord } from "../../domain/key.js";
+import type { AuditRecord, Change, ResourceChange } from "../store.js";
+import type { Primitive, WriteStatementName } from "./statements.js";
+
+/**
+ * A commit as the writer takes it: for each step the name of its statement, the index of the change it
+ * belongs to, then its arguments. One flat array of primitives, because cloning objects to another
+ * thread costs the main thread more than everything else about a commit.
+ */
+export type EncodedCommit = Primitive[];
+
+export function encodeCommit(changes: readonly Change[]): EncodedCommit {
+  const out: EncodedCommit = [];
+  for (let index = 0; index < changes.length; index++) {
+    encodeChange(out, index, changes[index] as Change);
+  }
+  return out;
+}
+
+function encodeChange(out: EncodedCommit, index: number, change: Change): void {
+  switch (change.type) {
+    case "resource":
+      encodeResource(out, index, change);
+      break;
+    case "key":
+      encodeKey(out, index, change.key);
+      break;
+    case "keyUsed":
+      step(out, "keyUsed", index).push(change.atMs, change.keyId);
+      break;
+    case "audit":
+      encodeAudit(out, index, change.record);
+      break;
+    default:
+      change satisfies never;
+  }
+}
+
+function encodeResource(out: EncodedCommit, index: number, change: ResourceChange): void {
+  const r = change.resource;
+  const deleted = r.deleted ? 1 : 0;
+  if (change.ifGeneration === 0) {
+    step(out, "insertResource", index).push(
+      r.tenant,
+      r.kind,
+      r.name,
+      r.generation,
+      deleted,
+      r.document,
+      r.createdAtMs,
+      r.createdBy,
+      r.updatedAtMs,
+      r.updatedBy,
+    );
+  } else {
+    step(out, "updateResource", index).push(
+      r.generation,
+      deleted,
+      r.document,
+      r.createdAtMs,
+      r.createdBy,
+      r.updatedAtMs,
+      r.updatedBy,
+      r.tenant,
+      r.kind,
+      r.name,
+      change.ifGeneration,
+    );
+  }
+  step(out, "appendVersion", index).push(change.justification, r.tenant, r.kind, r.name);
+}
+
+function encodeKey(out: EncodedCommit, index: number, key: KeyRecord): void {
+  step(out, "putKey", index).push(
+    key.keyId,
+    key.tenant,
+    key.token,
+    // A Buffer is often a window on a pool of 8 KiB, and cloning a window clones the whole pool.
+    new Uint8Array(key.secretSha256),
+    key.ownerProvider,
+    key.account,
+    key.displayName,
+    key.role,
+    JSON.stringify(key.scopes),
+    key.expiresAtMs ?? null,
+    key.revoked ? 1 : 0,
+    key.lastUsedAtMs ?? null,
+  );
+}
+
+function encodeAudit(out: EncodedCommit, index: number, record: AuditRecord): void {
+  step(out, "appendAudit", index).push(
+    record.tenant,
+    record.auditId,
+    record.atMs,
+    record.actor,
+    record.keyId,
+    record.action,
+    record.target,
+    record.outcome,
+    record.justification,
+    record.generationBefore,
+    record.generationAfter,
+  );
+}
+
+function step(out: EncodedCommit, statement: WriteStatementName, changeIndex: number): EncodedCommit {
+  out.push(statement, changeIndex);
+  return out;
+}

@@ -1,0 +1,149 @@
+import type { KeyRecord } from "../domain/key.js";
+
+/**
+ * The storage port: reads, and one way to write. Every engine must pass the conformance suite in
+ * test/storage, which is the executable form of the promises below.
+ *
+ * - A commit is a list of changes that carry their own preconditions. It stands or falls as a whole,
+ *   and alone: neighbours that share its sync are not touched by its failure.
+ * - `commit` resolves only when the changes would survive a loss of power. Nothing is readable before.
+ * - Commits are applied in the order in which `commit` was called.
+ * - Time and ids come in as arguments: an engine reads no clock and makes no randomness.
+ * - A read sees one committed state, never half a commit.
+ */
+export interface Store extends StoreReads {
+  /**
+   * Rejects with StaleCommit (a precondition did not hold, nothing of this commit was written),
+   * StoreFull (no space; reads go on) or StoreBusy (too many commits pending).
+   */
+  commit(changes: readonly Change[]): Promise<void>;
+
+  /** Writes a consistent copy of the whole store into a new file while the store stays in use. */
+  backup(file: string): Promise<void>;
+
+  /** Waits for pending commits, then releases the store. */
+  close(): Promise<void>;
+}
+
+export interface StoreReads {
+  /** The newest version, tombstones included. */
+  resource(key: ResourceKey): Promise<StoredResource | undefined>;
+  /** Live resources of one kind, by name, after `afterName`. */
+  resources(query: ResourcesQuery): Promise<StoredResource[]>;
+  /** Versions of one resource, newest first, older than `beforeGeneration`. */
+  versions(query: VersionsQuery): Promise<ResourceVersion[]>;
+  key(keyId: string): Promise<KeyRecord | undefined>;
+  /** Whether any key was ever stored: false only on a fresh store. */
+  hasKeys(): Promise<boolean>;
+  /** Newest first. */
+  audit(query: AuditQuery): Promise<AuditRecord[]>;
+}
+
+/** Tenants are written `<provider_name>/<org>`, for example `codehost_app/local`. */
+export interface ResourceKey {
+  readonly tenant: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface StoredResource extends ResourceKey {
+  readonly generation: number;
+  /** A tombstone keeps the generation, so that a re-created name goes on counting. */
+  readonly deleted: boolean;
+  /** Canonical ProtoJSON of the document without its `meta`; empty for a tombstone. */
+  readonly document: string;
+  readonly createdAtMs: number;
+  readonly createdBy: string;
+  readonly updatedAtMs: number;
+  readonly updatedBy: string;
+}
+
+export interface ResourceVersion extends StoredResource {
+  readonly justification: string;
+}
+
+export interface ResourcesQuery {
+  readonly tenant: string;
+  readonly kind: string;
+  readonly afterName: string;
+  readonly limit: number;
+}
+
+export interface VersionsQuery extends ResourceKey {
+  readonly beforeGeneration: number | undefined;
+  readonly limit: number;
+}
+
+export interface AuditRecord {
+  /** Unique and ascending by time of the call; the caller mints it, so that a retry cannot write twice. */
+  readonly auditId: string;
+  readonly atMs: number;
+  readonly tenant: string;
+  /** `<provider_name>/<account>`, or `system`. */
+  readonly actor: string;
+  readonly keyId: string;
+  /** RPC name, `CatalogService/PutResource`. */
+  readonly action: string;
+  /** What it was done to, `workspace/main`. */
+  readonly target: string;
+  readonly outcome: "DONE" | "REFUSED";
+  readonly justification: string;
+  readonly generationBefore: number;
+  readonly generationAfter: number;
+}
+
+export interface AuditQuery {
+  readonly tenant: string;
+  readonly beforeAuditId: string | undefined;
+  readonly actor: string | undefined;
+  readonly action: string | undefined;
+  readonly target: string | undefined;
+  readonly limit: number;
+}
+
+export type Change = ResourceChange | KeyChange | KeyUsedChange | AuditChange;
+
+/** Writes a new current version and appends it to the history. */
+export interface ResourceChange {
+  readonly type: "resource";
+  readonly resource: StoredResource;
+  readonly justification: string;
+  /** Generation stored now, tombstones included; 0 = no row at all. */
+  readonly ifGeneration: number;
+}
+
+/** Inserts a key or replaces what it may do; `lastUsedAtMs` of a stored key is left alone. */
+export interface KeyChange {
+  readonly type: "key";
+  readonly key: KeyRecord;
+}
+
+/** Moves a key's last use forward; an unknown key is ignored. */
+export interface KeyUsedChange {
+  readonly type: "keyUsed";
+  readonly keyId: string;
+  readonly atMs: number;
+}
+
+export interface AuditChange {
+  readonly type: "audit";
+  readonly record: AuditRecord;
+}
+
+/** A precondition of the commit did not hold: load again, decide again. */
+export class StaleCommit extends Error {
+  override readonly name = "StaleCommit";
+  constructor(readonly changeIndex: number) {
+    super(`the precondition of change ${changeIndex} did not hold`);
+  }
+}
+
+/** The disk is full: nothing was written, reads go on. */
+export class StoreFull extends Error {
+  override readonly name = "StoreFull";
+}
+
+/** More commits are pending than the store takes: come back later. */
+export class StoreBusy extends Error {
+  override readonly name = "StoreBusy";
+}
