@@ -1,0 +1,113 @@
+import type { ChangeRequest } from "../../../gen/retinue/v1/catalog_pb.js";
+import { requireScope } from "../../domain/caller.js";
+import { parseDocument } from "../../domain/catalog/document.js";
+import { changeRequest } from "../../domain/catalog/kinds/change-request.js";
+import { kindOf } from "../../domain/catalog/kinds/index.js";
+import { failedPrecondition } from "../../domain/fault.js";
+import type { KeyRecord } from "../../domain/key.js";
+import type { Change, ResourceKey, Store, StoredResource } from "../../storage/store.js";
+import type { Auditor } from "../audit.js";
+import type { Clock } from "../clock.js";
+import { createDoor } from "../door.js";
+import {
+  changeRequestOf,
+  changeRequestRef,
+  decideApprove,
+  decidePropose,
+  decideReject,
+  targetOf,
+  type Verdict,
+} from "./change-requests.js";
+import { decidePut, type Moment, type PutReply, type PutRequest } from "./put.js";
+import { decideRemove, type RemoveRequest } from "./remove.js";
+import { type CatalogDecision, type CatalogValue, documentOf, doorKey, loadValue } from "./values.js";
+
+/** Writes of catalog documents. Reads are in read.ts: they need no door. */
+export interface Catalog {
+  put(request: PutRequest): Promise<PutReply>;
+  /** Makes a change-request of a write; answers with the record. */
+  propose(request: PutRequest): Promise<StoredResource>;
+  remove(request: RemoveRequest): Promise<{ generation: number }>;
+  approve(verdict: Verdict): Promise<{ record: ChangeRequest; stored: StoredResource; generation: number }>;
+  reject(verdict: Verdict): Promise<{ record: ChangeRequest; stored: StoredResource }>;
+}
+
+/** Documents kept in memory between writes: enough for those that are written all the time. */
+const REMEMBERED = 256;
+
+export function createCatalog(
+  store: Store,
+  clock: Clock,
+  auditor: Auditor,
+  keyChanged: (key: KeyRecord) => void,
+): Catalog {
+  const door = createDoor<CatalogValue>({
+    store,
+    load: (key) => loadValue(store, key),
+    remember: REMEMBERED,
+  });
+  const moment = (): Moment => ({ nowMs: clock.nowMs(), newKey: clock.newKey, auditor });
+
+  /** Goes through the door, and tells of the keys that the commit changed once it stands. */
+  async function change<R>(
+    refs: readonly ResourceKey[],
+    decide: (values: readonly CatalogValue[]) => CatalogDecision<R>,
+  ): Promise<R> {
+    let committed: readonly Change[] = [];
+    const keys = refs.map(doorKey);
+    const reply = await door.change((view) => {
+      const { values, changes, reply } = decide(keys.map((key) => view.get(key)));
+      committed = changes;
+      return { values: new Map(values.map((value, i) => [keys[i] as string, value])), changes, reply };
+    });
+    for (const done of committed) if (done.type === "key") keyChanged(done.key);
+    return reply;
+  }
+
+  return {
+    put(request) {
+      const sent = writable(request);
+      return change([request.ref], ([value]) => decidePut(request, sent, value as CatalogValue, moment()));
+    },
+
+    propose(request) {
+      const sent = writable(request);
+      const name = `cr-${clock.newId()}`;
+      const refs = [request.ref, changeRequestRef(request.ref.tenant, name)];
+      return change(refs, (values) => decidePropose(request, sent, values, name, moment()));
+    },
+
+    async remove(request) {
+      refuseUnwritable(request);
+      return change([request.ref], ([value]) => decideRemove(request, value as CatalogValue, moment()));
+    },
+
+    async approve(verdict) {
+      const open = changeRequestOf(verdict.ref, await loadValue(store, doorKey(verdict.ref)));
+      const target = targetOf(verdict.ref, open);
+      requireScope(verdict.act.caller, kindOf(target.kind).writeScope);
+      const done = await change([verdict.ref, target], (values) => decideApprove(verdict, values, moment()));
+      return { record: recordOf(done.record), stored: done.record, generation: done.generation };
+    },
+
+    async reject(verdict) {
+      const stored = await change([verdict.ref], (values) => decideReject(verdict, values, moment()));
+      return { record: recordOf(stored), stored };
+    },
+  };
+}
+
+function recordOf(stored: StoredResource): ChangeRequest {
+  return documentOf(changeRequest, stored);
+}
+
+function writable(request: PutRequest) {
+  refuseUnwritable(request);
+  return parseDocument(request.kind, request.payload);
+}
+
+function refuseUnwritable({ kind, ref }: Pick<PutRequest, "kind" | "ref">): void {
+  if (kind.notWritable) {
+    throw failedPrecondition("KIND_NOT_WRITABLE", `${ref.kind}/${ref.name}`, kind.notWritable);
+  }
+}

@@ -1,0 +1,64 @@
+import { actorOf } from "../../domain/caller.js";
+import type { Kind } from "../../domain/catalog/kind.js";
+import { revokeKey } from "../../domain/catalog/kinds/token.js";
+import { failedPrecondition } from "../../domain/fault.js";
+import type { Change, ResourceKey, StoredResource } from "../../storage/store.js";
+import type { Act } from "../audit.js";
+import { checkGeneration, type Moment, resourceNotFound } from "./put.js";
+import { type CatalogDecision, type CatalogValue, liveOf } from "./values.js";
+
+export interface RemoveRequest {
+  readonly ref: ResourceKey;
+  readonly kind: Kind;
+  readonly ifGeneration: number | undefined;
+  readonly act: Act;
+}
+
+/** Deleting is a write that leaves a tombstone; the key of a token dies in the same commit. */
+export function decideRemove(
+  { ref, kind, ifGeneration, act }: RemoveRequest,
+  value: CatalogValue,
+  moment: Moment,
+): CatalogDecision<{ generation: number }> {
+  const live = liveOf(value);
+  checkGeneration(ref, ifGeneration, live?.generation ?? 0);
+  if (live === undefined) {
+    if (!kind.builtins.has(ref.name)) throw resourceNotFound(ref);
+    const subject = `${ref.kind}/${ref.name}`;
+    throw failedPrecondition(
+      "BUILTIN",
+      subject,
+      `${subject} is a builtin that nobody has written over: it stays`,
+    );
+  }
+  const tombstone: StoredResource = {
+    ...live,
+    generation: live.generation + 1,
+    deleted: true,
+    document: "",
+    updatedAtMs: moment.nowMs,
+    updatedBy: actorOf(act.caller),
+  };
+  const changes: Change[] = [
+    {
+      type: "resource",
+      resource: tombstone,
+      justification: act.justification,
+      ifGeneration: live.generation,
+    },
+  ];
+  if (value.key) changes.push({ type: "key", key: revokeKey(value.key) });
+  changes.push(
+    moment.auditor.done(act, {
+      tenant: ref.tenant,
+      target: `${ref.kind}/${ref.name}`,
+      generationBefore: live.generation,
+      generationAfter: tombstone.generation,
+    }),
+  );
+  return {
+    values: [{ stored: tombstone, key: undefined }],
+    changes,
+    reply: { generation: tombstone.generation },
+  };
+}
