@@ -1,0 +1,154 @@
+import { create, type Message } from "@bufbuild/protobuf";
+import type { Logger } from "pino";
+import { Code } from "../../gen/google/rpc/code_pb.js";
+import type { Caller } from "../domain/caller.js";
+import { Fault, internal, unavailable } from "../domain/fault.js";
+import type { CallContext } from "../services/service.js";
+import { authorize } from "./authorize.js";
+import type { Rpc, StreamHandler, UnaryHandler } from "./rpc.js";
+
+/** What an adapter knows of a request beside its message. */
+export interface Incoming {
+  /** The Authorization header as it came. */
+  readonly authorization: string | undefined;
+  /**
+   * Aborted when the client has gone or its deadline has passed. A getter in every adapter: most calls
+   * never look, and an AbortController per call costs more than the call.
+   */
+  readonly signal: AbortSignal;
+}
+
+/** What `call` needs from the rest of the house. */
+export interface CallGuards {
+  /** The caller behind a header; a Fault when there is none. */
+  authenticate(authorization: string | undefined): Caller | Promise<Caller>;
+  /** Refuses a caller that asks too often. */
+  admit(caller: Caller): void;
+  /** A signal that also ends when the key dies or the server stops; undone by `release`. */
+  holdOpen(caller: Caller, signal: AbortSignal): { readonly signal: AbortSignal; release(): void };
+  /** A valid key asked for what it may not do. */
+  refused(caller: Caller, rpc: Rpc): void;
+  /** The call is over. */
+  finished(rpc: Rpc, code: Code, tookMs: number): void;
+  readonly log: Logger;
+}
+
+/**
+ * THE way into a service. Key, rate, scope, error mapping, audit of refusals and metrics happen here, once,
+ * whatever the protocol; adapters only turn bytes into messages and back.
+ */
+export interface Call {
+  unary(rpc: Rpc, request: Message, incoming: Incoming): Promise<Message>;
+  stream(rpc: Rpc, request: Message, incoming: Incoming): AsyncIterable<Message>;
+}
+
+export function createCall(guards: CallGuards): Call {
+  /** Everything that comes before the handler. */
+  async function enter(rpc: Rpc, request: Message, incoming: Incoming, visit: Visit): Promise<HeldContext> {
+    const known = guards.authenticate(incoming.authorization);
+    visit.caller = known instanceof Promise ? await known : known;
+    guards.admit(visit.caller);
+    authorize(visit.caller, rpc, request);
+    visit.context = new HeldContext(guards, rpc, visit.caller, incoming);
+    return visit.context;
+  }
+
+  /** The fault that the client is shown; what is no fault is a bug, told to the log only. */
+  function faultOf(rpc: Rpc, error: unknown, incoming: Incoming, visit: Visit): Fault {
+    const fault = toFault(error, incoming);
+    if (fault.code === Code.PERMISSION_DENIED && visit.caller) guards.refused(visit.caller, rpc);
+    if (fault.code === Code.INTERNAL) guards.log.error({ err: error, rpc: rpc.action }, "unexpected error");
+    visit.code = fault.code;
+    return fault;
+  }
+
+  function leave(rpc: Rpc, visit: Visit): void {
+    visit.context?.release();
+    guards.finished(rpc, visit.code, performance.now() - visit.startedAt);
+  }
+
+  return {
+    async unary(rpc, request, incoming) {
+      const visit: Visit = { startedAt: performance.now(), code: Code.OK };
+      try {
+        const context = await enter(rpc, request, incoming, visit);
+        return create(rpc.method.output, await (rpc.handler as UnaryHandler)(request, context));
+      } catch (error) {
+        throw faultOf(rpc, error, incoming, visit);
+      } finally {
+        leave(rpc, visit);
+      }
+    },
+
+    async *stream(rpc, request, incoming) {
+      const visit: Visit = { startedAt: performance.now(), code: Code.OK };
+      try {
+        const context = await enter(rpc, request, incoming, visit);
+        for await (const reply of (rpc.handler as StreamHandler)(request, context)) {
+          yield create(rpc.method.output, reply);
+        }
+      } catch (error) {
+        throw faultOf(rpc, error, incoming, visit);
+      } finally {
+        leave(rpc, visit);
+      }
+    },
+  };
+}
+
+/** What becomes known of a call as it goes on. */
+interface Visit {
+  readonly startedAt: number;
+  code: Code;
+  caller?: Caller;
+  context?: HeldContext;
+}
+
+function toFault(error: unknown, incoming: Incoming): Fault {
+  if (error instanceof Fault) return error;
+  if (error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError")) {
+    return abortFault(incoming.signal);
+  }
+  return internal();
+}
+
+/** Context of one call; ties the client's signal to key and server only when the handler asks for it. */
+class HeldContext implements CallContext {
+  #held: { readonly signal: AbortSignal; release(): void } | undefined;
+
+  constructor(
+    private readonly guards: CallGuards,
+    private readonly rpc: Rpc,
+    readonly caller: Caller,
+    private readonly incoming: Incoming,
+  ) {}
+
+  get action(): string {
+    return this.rpc.action;
+  }
+
+  get signal(): AbortSignal {
+    this.#held ??= this.guards.holdOpen(this.caller, this.incoming.signal);
+    return this.#held.signal;
+  }
+
+  release(): void {
+    this.#held?.release();
+  }
+}
+
+/** The reason of an abort, where it says why; a client that just left is CANCELLED. */
+export function abortFault(signal: AbortSignal): Fault {
+  const reason: unknown = signal.reason;
+  if (reason instanceof Fault) return reason;
+  if (reason instanceof Error && reason.name === "TimeoutError") return deadlineExceeded();
+  return new Fault(Code.CANCELLED, "CLIENT_CLOSED_REQUEST", "the client cancelled the call");
+}
+
+export function deadlineExceeded(): Fault {
+  return new Fault(Code.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", "the client's deadline passed");
+}
+
+export function serverStopping(): Fault {
+  return unavailable("SERVER_STOPPING", "the server is stopping: try again");
+}

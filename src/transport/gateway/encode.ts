@@ -1,0 +1,14 @@
+import type { Message } from "@bufbuild/protobuf";
+import { jsonWriter } from "./json-writer.js";
+import type { Route } from "./rule.js";
+
+/** Compiles the answer of a route: the response, or the field of it that the rule names, as JSON text. */
+export function compileEncode(route: Route): (response: Message) => string {
+  const { responseField } = route;
+  if (!responseField) return jsonWriter(route.rpc.method.output);
+  const write = jsonWriter(responseField.message);
+  return (response) => {
+    const part = (response as Message & Record<string, Message | undefined>)[responseField.localName];
+    return part === undefined ? "{}" : write(part);
+  };
+}

@@ -1,0 +1,90 @@
+import type { ServerResponse } from "node:http";
+import { type DescMessage, isFieldSet, type Message, ScalarType } from "@bufbuild/protobuf";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Fault, internal, invalidField } from "../../domain/fault.js";
+import { quoted } from "../../domain/name.js";
+import { toEnvelope } from "../status.js";
+import { compileEncode } from "./encode.js";
+import type { ErrorLog } from "./envelope.js";
+import { isClosed } from "./incoming.js";
+import type { Route } from "./rule.js";
+
+const HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  // Proxies of the nginx family hold a stream back until their buffer is full, unless told.
+  "x-accel-buffering": "no",
+};
+
+/**
+ * Answers with a stream of Server-Sent Events. What goes wrong before the first message is thrown, so that it can
+ * still be an answer with a status; what goes wrong later is told as an event of the type `error`.
+ */
+export async function sendEvents(
+  reply: FastifyReply,
+  messages: AsyncIterable<Message>,
+  encode: (message: Message) => string,
+  log: ErrorLog,
+): Promise<void> {
+  const iterator = messages[Symbol.asyncIterator]();
+  let next = await iterator.next();
+  reply.hijack();
+  const response = reply.raw;
+  let gone = isClosed(response);
+  response.once("close", () => {
+    gone = true;
+  });
+  try {
+    response.writeHead(200, HEADERS);
+    while (!next.done && !gone) {
+      await write(response, encode(next.value));
+      if (!gone) next = await iterator.next();
+    }
+  } catch (error) {
+    if (!(error instanceof Fault)) log.error({ err: error }, "unexpected error in a stream of the gateway");
+    const envelope = toEnvelope(error instanceof Fault ? error : internal());
+    if (!gone) response.write(`event: error\ndata: ${JSON.stringify(envelope)}\n\n`);
+  } finally {
+    response.end();
+    await iterator.return?.();
+  }
+}
+
+/** Resolves when there is room for more, or nobody left to write to. */
+async function write(response: ServerResponse, text: string): Promise<void> {
+  if (response.write(text)) return;
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}
+
+/** Compiles how a message of the stream is written: with its cursor as id, a heartbeat as a comment. */
+export function compileEvent(route: Route): (message: Message) => string {
+  const { output } = route.rpc.method;
+  const encode = compileEncode(route);
+  const cursor = output.fields.find((field) => field.name === "cursor" && field.scalar === ScalarType.STRING);
+  const heartbeat = output.fields.find((field) => field.message?.typeName === "retinue.v1.Heartbeat");
+  return (message) => {
+    if (heartbeat && isFieldSet(message, heartbeat)) return ": heartbeat\n\n";
+    const id = cursor && (message as Message & Record<string, string>)[cursor.localName];
+    return `${id ? `id: ${id}\n` : ""}data: ${encode(message)}\n\n`;
+  };
+}
+
+/** Compiles how a stream is resumed: Last-Event-ID, `uid:seq`, over the request's own `after_seq`. */
+export function compileResume(input: DescMessage): (request: FastifyRequest, message: Message) => void {
+  const field = input.fields.find(({ name, scalar }) => name === "after_seq" && scalar === ScalarType.INT64);
+  return ({ headers }, message) => {
+    const id = headers["last-event-id"];
+    if (!field || typeof id !== "string" || id === "") return;
+    const seq = /^[^:]*:(\d{1,18})$/.exec(id)?.[1];
+    if (seq === undefined) throw invalidField("Last-Event-ID", `must be like 'uid:seq', not ${quoted(id)}`);
+    (message as Message & Record<string, unknown>)[field.localName] = BigInt(seq);
+  };
+}

@@ -1,0 +1,242 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import type { Logger } from "pino";
+import { StatusSchema } from "../../gen/google/rpc/status_pb.js";
+import { Fault, internal } from "../domain/fault.js";
+import { type Call, deadlineExceeded, type Incoming } from "./call.js";
+import { clientGone, deadlinePassed, grpcTimeoutMs } from "./deadline.js";
+import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "./limits.js";
+import { RequestBytes } from "./request-bytes.js";
+import {
+  compressedWithoutName,
+  messageCut,
+  messageMissing,
+  messagesExtra,
+  requestTimedOut,
+  undecodable,
+} from "./request-faults.js";
+import type { Rpc } from "./rpc.js";
+import { toStatus } from "./status.js";
+import { resetUnread } from "./unread.js";
+
+export interface GrpcLaneOptions {
+  /** For a whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** Told of replies that cannot be encoded; other bugs `call` has logged. */
+  readonly log?: Pick<Logger, "error">;
+}
+
+/** A flag and the length of the message. */
+const PREFIX_BYTES = 5;
+const HEAD = { ":status": 200, "content-type": "application/grpc+proto" };
+const NOTHING = new RequestBytes();
+const OK = { "grpc-status": "0" };
+// `date` would be one more header to format and compress; gRPC has no use for it. Node's types lack sendDate.
+const THEN_TRAILERS = { waitForTrailers: true, sendDate: false };
+const TRAILERS_ONLY = { endStream: true, sendDate: false };
+
+/**
+ * Plain unary gRPC straight on HTTP/2 streams, five times as fast as through Connect. Returns false, and has
+ * touched nothing, where it is not that: another protocol, a stream, compression, an unknown path.
+ */
+export function createGrpcLane(
+  rpcs: ReadonlyMap<string, Rpc>,
+  call: Call,
+  options: GrpcLaneOptions,
+): (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean {
+  const unary = new Map([...rpcs].filter(([, rpc]) => rpc.method.methodKind === "unary"));
+  return (stream, headers) => {
+    const rpc = unary.get(headers[":path"] as string);
+    if (rpc === undefined || !isPlainGrpc(headers)) return false;
+    new Exchange(stream, headers, rpc, call, options);
+    return true;
+  };
+}
+
+function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
+  const type = headers["content-type"];
+  if (type !== "application/grpc" && type !== "application/grpc+proto") return false;
+  const encoding = headers["grpc-encoding"];
+  return headers[":method"] === "POST" && (encoding === undefined || encoding === "identity");
+}
+
+/** One call on its stream. It is answered once: whatever comes later, from the handler or a timer, is dropped. */
+class Exchange implements Incoming {
+  #received = new RequestBytes();
+  #answered = false;
+  #gone: DOMException | undefined;
+  #controller: AbortController | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  readonly #arrival: NodeJS.Timeout;
+
+  constructor(
+    private readonly stream: ServerHttp2Stream,
+    private readonly headers: IncomingHttpHeaders,
+    private readonly rpc: Rpc,
+    private readonly call: Call,
+    private readonly options: GrpcLaneOptions,
+  ) {
+    this.#arrival = setTimeout(() => this.#refuse(requestTimedOut()), options.requestTimeoutMs);
+    stream.on("error", ignore);
+    stream.on("close", () => this.#closed());
+    stream.on("data", (chunk: Buffer) => this.#receive(chunk));
+    stream.on("end", () => this.#start());
+    const timeout = headers["grpc-timeout"];
+    if (timeout !== undefined) this.#startDeadline(timeout as string);
+  }
+
+  get authorization(): string | undefined {
+    return this.headers.authorization;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#gone) this.#controller.abort(this.#gone);
+    }
+    return this.#controller.signal;
+  }
+
+  #startDeadline(timeout: string): void {
+    try {
+      const ms = grpcTimeoutMs(timeout);
+      if (ms === 0) return this.#passDeadline();
+      this.#deadline = setTimeout(() => this.#passDeadline(), ms);
+    } catch (error) {
+      this.#refuse(error as Fault);
+    }
+  }
+
+  #passDeadline(): void {
+    this.#abort(deadlinePassed());
+    this.#refuse(deadlineExceeded());
+  }
+
+  #closed(): void {
+    clearTimeout(this.#arrival);
+    clearTimeout(this.#deadline);
+    if (!this.#answered) this.#abort(clientGone());
+    this.#answered = true;
+  }
+
+  #abort(reason: DOMException): void {
+    this.#gone ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#answered) return;
+    const { size } = this.#received;
+    if (size + chunk.length > MAX_REQUEST_BYTES + PREFIX_BYTES) return this.#refuse(requestTooLarge());
+    this.#received.add(chunk);
+    // Refused by what the prefix announces, before the message itself has come.
+    const announced = size < PREFIX_BYTES ? announcedLength(this.#received.bytes) : 0;
+    if (announced > MAX_REQUEST_BYTES) this.#refuse(requestTooLarge());
+  }
+
+  #start(): void {
+    clearTimeout(this.#arrival);
+    if (this.#answered) return;
+    try {
+      const request = decode(this.rpc, this.#received.bytes);
+      // A call may take hours, and the bytes are a slice of what the socket read at the time, up to 64 KiB.
+      this.#received = NOTHING;
+      this.call.unary(this.rpc, request, this).then(
+        (reply) => this.#reply(reply),
+        (error: unknown) => this.#refuse(this.#faultOf(error)),
+      );
+    } catch (error) {
+      this.#refuse(this.#faultOf(error));
+    }
+  }
+
+  #faultOf(error: unknown): Fault {
+    if (error instanceof Fault) return error;
+    this.options.log?.error({ err: error, rpc: this.rpc.action }, "unexpected error");
+    return internal();
+  }
+
+  #reply(message: Message): void {
+    if (this.#answered) return;
+    const { stream } = this;
+    try {
+      const frame = encode(this.rpc, message);
+      this.#answered = true;
+      stream.on("wantTrailers", sendOk);
+      stream.respond(HEAD, THEN_TRAILERS);
+      stream.end(frame);
+    } catch (error) {
+      if (this.#answered) stream.destroy();
+      else this.#refuse(this.#faultOf(error));
+    }
+  }
+
+  #refuse(fault: Fault): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    this.#received = NOTHING;
+    const { stream } = this;
+    try {
+      stream.respond({ ...HEAD, ...statusHeaders(sendable(fault)) }, TRAILERS_ONLY);
+      resetUnread(stream);
+    } catch {
+      stream.destroy();
+    }
+  }
+}
+
+function announcedLength(body: Buffer): number {
+  return body.length < PREFIX_BYTES ? 0 : body.readUInt32BE(1);
+}
+
+function decode(rpc: Rpc, body: Buffer): Message {
+  if (body.length === 0) throw messageMissing();
+  if (body.length < PREFIX_BYTES) throw messageCut();
+  const length = body.readUInt32BE(1);
+  if (length > body.length - PREFIX_BYTES) throw messageCut();
+  if (length < body.length - PREFIX_BYTES) throw messagesExtra();
+  if (body[0] !== 0) throw compressedWithoutName();
+  try {
+    return fromBinary(rpc.method.input, body.subarray(PREFIX_BYTES));
+  } catch (error) {
+    throw undecodable((error as Error).message);
+  }
+}
+
+function encode(rpc: Rpc, message: Message): Buffer {
+  const bytes = toBinary(rpc.method.output, message);
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + bytes.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(bytes.length, 1);
+  frame.set(bytes, PREFIX_BYTES);
+  return frame;
+}
+
+function statusHeaders(fault: Fault): Record<string, string> {
+  const status = Buffer.from(toBinary(StatusSchema, toStatus(fault)));
+  return {
+    "grpc-status": String(fault.code),
+    "grpc-message": percentEncode(fault.message),
+    "grpc-status-details-bin": status.toString("base64").replace(/=+$/, ""),
+  };
+}
+
+/**
+ * As gRPC has it: bytes of UTF-8, all but the printable ones of ASCII, and '%' itself. A space at either end is
+ * encoded too, since HTTP/2 clients drop such a header as malformed.
+ */
+function percentEncode(text: string): string {
+  return text.replace(/^ | $|[^\x20-\x24\x26-\x7e]+/g, (run) =>
+    Buffer.from(run).toString("hex").toUpperCase().replace(/../g, "%$&"),
+  );
+}
+
+function sendOk(this: ServerHttp2Stream): void {
+  try {
+    this.sendTrailers(OK);
+  } catch {
+    this.destroy(); // the client has reset the stream in the same tick
+  }
+}
+
+function ignore(): void {}
