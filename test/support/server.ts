@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cleanUp } from "./cleanup.js";
 import { pino } from "pino";
 import { type Clock, systemClock } from "../../src/engine/clock.js";
 import type { Config } from "../../src/main/config.js";
 import { openRetinue, type Retinue } from "../../src/main/main.js";
+import { cleanUp } from "./cleanup.js";
 import { temporaryFolder } from "./folder.js";
 
 export interface TestServer extends Retinue {
@@ -16,7 +16,10 @@ export interface TestServer extends Retinue {
 }
 
 /** The real server on a free port, with its own data folder; closed when the test file is done. */
-export async function startServer(config: Partial<Config> = {}, clock: Clock = systemClock): Promise<TestServer> {
+export async function startServer(
+  config: Partial<Config> = {},
+  clock: Clock = systemClock,
+): Promise<TestServer> {
   const dataDir = config.data ?? join(temporaryFolder(), "data");
   const logged: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void logged.push(line) });
@@ -85,7 +88,11 @@ export async function rest(
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, body: text === "" ? undefined : JSON.parse(text), headers: response.headers };
+  return {
+    status: response.status,
+    body: text === "" ? undefined : JSON.parse(text),
+    headers: response.headers,
+  };
 }
 
 export const encode = (document: unknown): string => Buffer.from(JSON.stringify(document)).toString("base64");
@@ -94,7 +101,9 @@ export const decode = (payload: string): any => JSON.parse(Buffer.from(payload, 
 
 /** Mints a key through the catalog and returns it. */
 export async function mintKey(server: TestServer, name: string, token: object): Promise<string> {
-  const answer = await rest(server, server.adminKey, "POST", `/v1/catalog/token/${name}`, { payload: encode(token) });
+  const answer = await rest(server, server.adminKey, "POST", `/v1/catalog/token/${name}`, {
+    payload: encode(token),
+  });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return decode(answer.body.payload).key;
 }

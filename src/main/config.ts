@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+/** Everything `retinue serve` can be told. Flags win over the environment, which wins over defaults. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly data: string;
+  readonly publicUrl: string | undefined;
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer; readonly clientCa?: Buffer } | undefined;
+  readonly operatorKey: string | undefined;
+  readonly metricsToLoopback: boolean;
+  readonly requestsPerSecond: number;
+  readonly maxOpenStreams: number;
+  readonly maxConnections: number;
+  readonly logLevel: string;
+}
+
+/** A mistake in the configuration: shown to the person as it is, without a stack. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+
+export function dataOption(): Option {
+  return new Option("--data <folder>", "where everything is kept").env("RETINUE_DATA").default("./data");
+}
+
+export function addServeOptions(command: Command): Command {
+  return command
+    .addOption(
+      flag("--port <port>", "0 picks one", "RETINUE_PORT").argParser(integer(0, 65_535)).default(8080),
+    )
+    .addOption(flag("--host <address>", "address to listen on", "RETINUE_HOST").default("127.0.0.1"))
+    .addOption(dataOption())
+    .addOption(flag("--public-url <url>", "how people reach this server", "RETINUE_PUBLIC_URL"))
+    .addOption(flag("--tls-cert <file>", "PEM certificate chain; turns TLS on", "RETINUE_TLS_CERT"))
+    .addOption(flag("--tls-key <file>", "PEM private key", "RETINUE_TLS_KEY"))
+    .addOption(
+      flag("--tls-client-ca <file>", "PEM authority that clients must be signed by", "RETINUE_TLS_CLIENT_CA"),
+    )
+    .addOption(flag("--insecure", "allow cleartext on an address that others can reach", "RETINUE_INSECURE"))
+    .addOption(
+      flag("--operator-key <file>", "mint a platform-operator key into this file", "RETINUE_OPERATOR_KEY"),
+    )
+    .addOption(
+      flag("--metrics-loopback", "/metrics without a key for this machine", "RETINUE_METRICS_LOOPBACK"),
+    )
+    .addOption(
+      limit("--requests-per-second <n>", "per key; 0: no limit", "RETINUE_REQUESTS_PER_SECOND", 2000),
+    )
+    .addOption(limit("--max-open-streams <n>", "watches and waits per key", "RETINUE_MAX_OPEN_STREAMS", 1000))
+    .addOption(limit("--max-connections <n>", "connections at once", "RETINUE_MAX_CONNECTIONS", 10_000))
+    .addOption(
+      flag("--log-level <level>", "how much to log", "RETINUE_LOG_LEVEL").choices(LOG_LEVELS).default("info"),
+    );
+}
+
+/** Turns what commander parsed into a configuration, or says what does not fit together. */
+export function configOf(command: Command): Config {
+  const o = command.opts();
+  const tls = tlsOf(o);
+  if (!isLoopbackHost(o.host) && tls === undefined && !o.insecure) {
+    throw new ConfigError(
+      `--host ${o.host} can be reached by others: give --tls-cert and --tls-key, or say --insecure`,
+    );
+  }
+  return {
+    port: o.port,
+    host: o.host,
+    data: o.data,
+    publicUrl: o.publicUrl?.replace(/\/+$/, ""),
+    tls,
+    operatorKey: o.operatorKey,
+    metricsToLoopback: o.metricsLoopback === true,
+    requestsPerSecond: o.requestsPerSecond,
+    maxOpenStreams: o.maxOpenStreams,
+    maxConnections: o.maxConnections,
+    logLevel: o.logLevel,
+  };
+}
+
+function flag(flags: string, description: string, variable: string): Option {
+  return new Option(flags, description).env(variable);
+}
+
+function limit(flags: string, description: string, variable: string, value: number): Option {
+  return flag(flags, description, variable).argParser(integer(0, 10_000_000)).default(value);
+}
+
+function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+function tlsOf(o: Record<string, string | undefined>): Config["tls"] {
+  if (!o.tlsCert && !o.tlsKey && !o.tlsClientCa) return undefined;
+  if (!o.tlsCert || !o.tlsKey) throw new ConfigError("--tls-cert and --tls-key go together");
+  const clientCa = o.tlsClientCa ? { clientCa: pem("--tls-client-ca", o.tlsClientCa) } : {};
+  return { cert: pem("--tls-cert", o.tlsCert), key: pem("--tls-key", o.tlsKey), ...clientCa };
+}
+
+function pem(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new ConfigError(`${name}: cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import { backupDataFolder } from "../storage/sqlite/backup.js";
+import { addServeOptions, configOf, dataOption } from "./config.js";
+import { serve } from "./serve.js";
+import { VERSION } from "./version.js";
+
+const program = new Command("retinue")
+  .description("Runs long-lived agents: start, follow, message, interrupt and kill them.")
+  .version(VERSION);
+
+addServeOptions(program.command("serve"))
+  .description("run the service in the foreground")
+  .action((_options, command: Command) => serve(configOf(command)));
+
+program
+  .command("backup")
+  .description("copy a data folder, also while a server is using it")
+  .argument("<to>", "folder to create; it can be given to serve --data as it is")
+  .addOption(dataOption())
+  .action(async (to: string, options: { data: string }) => {
+    await backupDataFolder(options.data, to);
+    console.log(`backed up ${options.data} to ${to}`);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(`retinue: ${error instanceof Error ? error.message : error}`);
+  process.exitCode = 1;
+}

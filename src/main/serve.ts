@@ -1,0 +1,39 @@
+import type { Config } from "./config.js";
+import { createLog, openRetinue } from "./main.js";
+
+/** SIGTERM must have ended everything within 15 s, whatever clients do. */
+const STOP_WITHIN_MS = 14_000;
+
+export async function serve(config: Config): Promise<void> {
+  const log = createLog(config.logLevel);
+  const retinue = await openRetinue({
+    config,
+    log,
+    onFatal(error) {
+      // What is on disk is unknown: acknowledge nothing more, and let the next start find out.
+      log.fatal({ err: error }, "the store failed");
+      process.exit(1);
+    },
+  });
+
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, "stopping");
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    retinue.close().then(
+      () => process.exit(0),
+      (err: unknown) => {
+        log.error({ err }, "could not stop cleanly");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+
+  const url = config.publicUrl ?? retinue.url;
+  console.log(`listening on ${retinue.url}`);
+  console.log(`try:  curl -H "Authorization: Bearer $(cat ${retinue.adminKeyFile})" ${url}/v1/whoami`);
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cleanUp } from "./cleanup.js";
+import { temporaryFolder } from "./folder.js";
+
+/** The program as people start it, from the same build as the test. */
+export const RETINUE = fileURLToPath(new URL("../../src/main/retinue.js", import.meta.url));
+
+export interface Exit {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface RunOptions {
+  /** Beside PATH and the like; no RETINUE_ variable of this process comes along. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** A process that has been started, and what it has said so far. */
+export interface Program {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly exited: Promise<Exit>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** A `retinue serve` that is ready. */
+export interface ServeProgram extends Program {
+  /** As printed. */
+  readonly url: string;
+  readonly dataDir: string;
+  readonly adminKey: string;
+}
+
+/** Starts `retinue` with these arguments; killed when the test file is done. */
+export function startProgram(args: readonly string[], options: RunOptions = {}): Program {
+  const child = spawn(process.execPath, [RETINUE, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...environment(), ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once("error", reject);
+    // 'close' rather than 'exit': by then all that it said has been read.
+    child.once("close", (code, signal) => resolve({ code, signal }));
+  });
+  cleanUp(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  return {
+    pid: child.pid as number,
+    child,
+    stdout: () => Buffer.concat(out).toString(),
+    stderr: () => Buffer.concat(err).toString(),
+    exited,
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** Runs `retinue` to its end. One that would not end, because it listens, is killed: its code is null then. */
+export async function runProgram(args: readonly string[], options: RunOptions = {}) {
+  const program = startProgram(args, options);
+  listeningUrl(program).then(
+    () => program.kill("SIGKILL"),
+    () => {},
+  );
+  const exit = await program.exited;
+  return { ...exit, stdout: program.stdout(), stderr: program.stderr() };
+}
+
+/** Starts `retinue serve` on a free port and waits until it says that it listens. */
+export async function startServe(
+  options: RunOptions & { readonly dataDir?: string; readonly args?: readonly string[] } = {},
+): Promise<ServeProgram> {
+  const dataDir = options.dataDir ?? join(temporaryFolder(), "data");
+  const program = startProgram(["serve", "--port", "0", "--data", dataDir, ...(options.args ?? [])], options);
+  const url = await listeningUrl(program);
+  return { ...program, url, dataDir, adminKey: readFileSync(join(dataDir, "admin.key"), "utf8").trim() };
+}
+
+/** The address in `listening on …`; fails with all that was said if the program ends without it. */
+export function listeningUrl(program: Program): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const url = /^listening on (\S+)$/m.exec(program.stdout())?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    program.child.stdout?.on("data", look);
+    program.exited.then(({ code, signal }) => {
+      const said = `${program.stdout()}${program.stderr()}`;
+      reject(new Error(`retinue serve ended (${code ?? signal}) before it listened: ${said}`));
+    }, reject);
+    look();
+  });
+}
+
+function environment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith("RETINUE_"));
+  return Object.fromEntries(entries) as Record<string, string>;
+}
