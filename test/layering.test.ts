@@ -27,9 +27,18 @@ test("imports only ever point down", () => {
 });
 
 test("an import that points up is found", () => {
-  assert.deepEqual(violation("src/domain/a.ts", "../engine/door.js"), "src/domain/a.ts imports src/engine/door.js");
-  assert.deepEqual(violation("src/storage/a.ts", "../runner/b.js"), "src/storage/a.ts imports src/runner/b.js");
-  assert.deepEqual(violation("src/cli/a.ts", "../domain/fault.js"), "src/cli/a.ts imports src/domain/fault.js");
+  assert.deepEqual(
+    violation("src/domain/a.ts", "../engine/door.js"),
+    "src/domain/a.ts imports src/engine/door.js",
+  );
+  assert.deepEqual(
+    violation("src/storage/a.ts", "../runner/b.js"),
+    "src/storage/a.ts imports src/runner/b.js",
+  );
+  assert.deepEqual(
+    violation("src/cli/a.ts", "../domain/fault.js"),
+    "src/cli/a.ts imports src/domain/fault.js",
+  );
   assert.deepEqual(violation("src/engine/a.ts", "../domain/fault.js"), undefined);
 });
 
@@ -44,7 +53,9 @@ test("only config reads the environment", () => {
 });
 
 function violations(file: string): string[] {
-  const imports = [...read(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => match[1] as string);
+  const imports = [...read(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(
+    (match) => match[1] as string,
+  );
   return imports.flatMap((specifier) => violation(file, specifier) ?? []);
 }
 

@@ -1,8 +1,8 @@
+import { Code } from "../../gen/google/rpc/code_pb.js";
 import { Provider, type Tenant } from "../../gen/retinue/v1/agent_id_pb.js";
 import { Fault, permissionDenied } from "./fault.js";
 import type { KeyRecord } from "./key.js";
 import type { Scope } from "./scope.js";
-import { Code } from "../../gen/google/rpc/code_pb.js";
 
 /** Who is calling: an account of a tenant, and what its key allows. */
 export interface Caller {

@@ -21,7 +21,13 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-const OWN_AGENTS = ["agents:read", "agents:spawn", "agents:message", "agents:interrupt", "agents:kill"] as const;
+const OWN_AGENTS = [
+  "agents:read",
+  "agents:spawn",
+  "agents:message",
+  "agents:interrupt",
+  "agents:kill",
+] as const;
 const MEMBER = [...OWN_AGENTS, "catalog:read", "catalog:propose"] as const;
 
 /** Named sets of scopes. `admin` is everything within a tenant; only an operator of the platform crosses tenants. */

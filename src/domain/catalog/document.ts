@@ -130,7 +130,10 @@ function parseJson(payload: Uint8Array): JsonValue {
 }
 
 function tooLarge(bytes: number): Fault {
-  return invalidField("payload", `a document has at most ${DOCUMENT_MAX_BYTES / 1024} KiB, this one has ${bytes} bytes`);
+  return invalidField(
+    "payload",
+    `a document has at most ${DOCUMENT_MAX_BYTES / 1024} KiB, this one has ${bytes} bytes`,
+  );
 }
 
 function isDeeper(json: JsonValue, levels: number): boolean {

@@ -46,7 +46,7 @@ const unreadable = [
   [
     bytes(`{}${" ".repeat(DOCUMENT_MAX_BYTES)}`),
     "payload",
-    "at most 262144 bytes, this one has 262146",
+    "at most 256 KiB, this one has 262146 bytes",
     "too much",
   ],
   [new Uint8Array([0x22, 0xff, 0x22]), "payload", "not UTF-8", "bytes that are not UTF-8"],
@@ -176,7 +176,7 @@ test("patches cannot make a document larger than the limit", () => {
   document.outputSchema += "y";
   assert.match(
     invalidAt("payload", () => canonicalJson(persona, document)),
-    /at most 262144 bytes/,
+    /at most 256 KiB/,
   );
 });
 
