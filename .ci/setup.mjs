@@ -10,7 +10,9 @@ const at = (...parts) => join(root, ...parts);
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`Retinue needs Node 20.19 or newer (22.14 or newer recommended); this is ${process.version}.`);
+  console.error(
+    `Retinue needs Node 20.19 or newer (22.14 or newer recommended); this is ${process.version}.`,
+  );
   process.exit(1);
 }
 
@@ -38,14 +40,19 @@ once(at("node_modules", ".retinue-lock"), readFileSync(at("package-lock.json"), 
   run("npm", ["ci", "--no-audit", "--no-fund"]);
 });
 
-const inputs = ["gen", "src", "test", "bench", "tsconfig.json", "package.json"].filter((name) => existsSync(at(name)));
+const inputs = ["gen", "src", "test", "bench", "tsconfig.json", "package.json"].filter((name) =>
+  existsSync(at(name)),
+);
 once(at("dist", ".built-from"), String(Math.max(...inputs.map((name) => newest(at(name))))), () => {
   console.log("Building …");
   run("npm", ["run", "--silent", "build"]);
 });
 
 const wanted = {
-  "--tests": { "grpc_python_plugin": ["python3-grpcio", "protobuf-compiler", "protobuf-compiler-grpc"], openssl: ["openssl"] },
+  "--tests": {
+    grpc_python_plugin: ["python3-grpcio", "protobuf-compiler", "protobuf-compiler-grpc"],
+    openssl: ["openssl"],
+  },
   "--bench": { h2load: ["nghttp2-client"], cc: ["gcc", "libc6-dev"] },
 };
 const missing = Object.entries(wanted[process.argv[2]] ?? {}).flatMap(([command, packages]) =>
@@ -62,6 +69,8 @@ if (missing.length > 0) {
       env,
     });
   } else {
-    console.log(`What needs them is skipped, and says so: ${missing.join(", ")} (Debian packages) are not installed.`);
+    console.log(
+      `What needs them is skipped, and says so: ${missing.join(", ")} (Debian packages) are not installed.`,
+    );
   }
 }

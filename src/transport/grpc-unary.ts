@@ -100,8 +100,8 @@ class Exchange implements Incoming {
   #startDeadline(timeout: string): void {
     try {
       const ms = grpcTimeoutMs(timeout);
-      if (ms === 0) return this.#passDeadline();
-      this.#deadline = setTimeout(() => this.#passDeadline(), ms);
+      if (ms === 0) this.#passDeadline();
+      else this.#deadline = setTimeout(() => this.#passDeadline(), ms);
     } catch (error) {
       this.#refuse(error as Fault);
     }
@@ -127,7 +127,10 @@ class Exchange implements Incoming {
   #receive(chunk: Buffer): void {
     if (this.#answered) return;
     const { size } = this.#received;
-    if (size + chunk.length > MAX_REQUEST_BYTES + PREFIX_BYTES) return this.#refuse(requestTooLarge());
+    if (size + chunk.length > MAX_REQUEST_BYTES + PREFIX_BYTES) {
+      this.#refuse(requestTooLarge());
+      return;
+    }
     this.#received.add(chunk);
     // Refused by what the prefix announces, before the message itself has come.
     const announced = size < PREFIX_BYTES ? announcedLength(this.#received.bytes) : 0;

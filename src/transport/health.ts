@@ -35,9 +35,15 @@ export function createHealth(services: readonly string[], maxWatchers = 1000): H
     try {
       for (let told: Status | undefined; ; ) {
         const current = names.includes(service) ? status : Status.SERVICE_UNKNOWN;
-        if (current !== told) yield { status: (told = current) };
-        else if (signal.aborted) throw toConnectError(serverStopping());
-        else await new Promise<void>((resolve) => (wake = resolve));
+        if (current !== told) {
+          told = current;
+          yield { status: current };
+        } else if (signal.aborted) throw toConnectError(serverStopping());
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
       }
     } finally {
       watchers.delete(watcher);

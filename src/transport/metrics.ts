@@ -10,6 +10,10 @@ export interface Metrics {
   readonly contentType: string;
 }
 
+interface Observer {
+  observe(seconds: number): void;
+}
+
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function createMetrics(openCalls: () => number): Metrics {
@@ -37,12 +41,12 @@ export function createMetrics(openCalls: () => number): Metrics {
   });
 
   // labels() hashes the label values, which costs more than observing: once per method and code is enough.
-  const children = new Map<string, Map<Code, { observe(seconds: number): void }>>();
-  function child(action: string, code: Code) {
-    let codes = children.get(action);
-    if (codes === undefined) children.set(action, (codes = new Map()));
-    let bound = codes.get(code);
-    if (bound === undefined) codes.set(code, (bound = calls.labels(action, Code[code])));
+  const children = new Map<string, Map<Code, Observer>>();
+  function child(action: string, code: Code): Observer {
+    const codes = children.get(action) ?? new Map<Code, Observer>();
+    if (codes.size === 0) children.set(action, codes);
+    const bound = codes.get(code) ?? calls.labels(action, Code[code]);
+    codes.set(code, bound);
     return bound;
   }
 

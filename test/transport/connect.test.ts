@@ -7,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { after, before, describe, it, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { DescMessage, DescService, Message } from "@bufbuild/protobuf";
 import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { endStreamFromJson, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
@@ -30,7 +30,7 @@ import { messageFromJson } from "../../src/domain/message-json.js";
 import { deadlineExceeded, type Incoming } from "../../src/transport/call.js";
 import { parseJson } from "../../src/transport/gateway/json-text.js";
 import { requestTooLarge } from "../../src/transport/limits.js";
-import { failure, type Served, serve, type Told, told, toldFault } from "./rpc-server.js";
+import { failure, type Served, serve, serveAll, type Told, told, toldFault } from "./rpc-server.js";
 
 type Open = (baseUrl: string) => Transport;
 const gzip = { sendCompression: compressionGzip, acceptCompression: [compressionGzip], compressMinBytes: 1 };
@@ -79,142 +79,136 @@ function stuck() {
 
 for (const [name, open] of TRANSPORTS) {
   describe(name, () => {
-    it("passes message and key on and brings the answer back", async (t) => {
+    const server = serveAll();
+    const client = <S extends DescService>(service: S) => createClient(service, open(server.served.url));
+
+    it("passes message and key on and brings the answer back", async () => {
       const keys: unknown[] = [];
-      const served = await serve(t, {
+      server.answers = {
         unary: (rpc, request, incoming) => {
           keys.push(incoming.authorization);
           return echo(rpc, request);
         },
-      });
-      const client = createClient(CatalogService, open(served.url));
+      };
       const ref = { kind: "workspace", name: "größe".repeat(300) };
-      const reply = await client.getResource({ ref }, { headers: { authorization: "Bearer rtn_x.y" } });
+      const reply = await client(CatalogService).getResource(
+        { ref },
+        { headers: { authorization: "Bearer rtn_x.y" } },
+      );
       assert.equal(reply.name, ref.name);
       assert.deepEqual(keys, ["Bearer rtn_x.y"]);
-      assert.equal(served.laneTook.includes(true), false);
+      assert.equal(server.served.laneTook.includes(true), false);
     });
 
-    it("tells code, text, reason and violations of a fault", async (t) => {
-      const served = await serve(t, { unary: () => Promise.reject(FAULT) });
-      const client = createClient(CatalogService, open(served.url));
-      assert.deepEqual(told(await failure(client.getResource({}))), toldFault(FAULT));
+    it("tells code, text, reason and violations of a fault", async () => {
+      server.answers = { unary: () => Promise.reject(FAULT) };
+      assert.deepEqual(told(await failure(client(CatalogService).getResource({}))), toldFault(FAULT));
     });
 
-    it("replaces half a surrogate pair in an error text", async (t) => {
-      const served = await serve(t, { unary: () => Promise.reject(malformed("odd \ud800 text")) });
-      const client = createClient(CatalogService, open(served.url));
-      assert.deepEqual(told(await failure(client.getResource({}))), toldFault(malformed("odd \ufffd text")));
-    });
-
-    it("cuts a long error text", async (t) => {
-      const fault = invalidFields([{ field: "ref.name", description: "ö".repeat(100_000) }]);
-      const served = await serve(t, { unary: () => Promise.reject(fault) });
-      const { message, violations } = told(
-        await failure(createClient(CatalogService, open(served.url)).getResource({})),
+    it("replaces half a surrogate pair in an error text", async () => {
+      server.answers = { unary: () => Promise.reject(malformed("odd \ud800 text")) };
+      assert.deepEqual(
+        told(await failure(client(CatalogService).getResource({}))),
+        toldFault(malformed("odd \ufffd text")),
       );
+    });
+
+    it("cuts a long error text", async () => {
+      const fault = invalidFields([{ field: "ref.name", description: "ö".repeat(100_000) }]);
+      server.answers = { unary: () => Promise.reject(fault) };
+      const { message, violations } = told(await failure(client(CatalogService).getResource({})));
       assert.match(message, /^ref.name: ö{400,}…$/);
       assert.match(violations[0]?.description ?? "", /^ö{400,}…$/);
     });
 
-    it("shows a bug as INTERNAL", async (t) => {
-      const served = await serve(t, { unary: () => Promise.reject(new Error("secret")) });
-      const client = createClient(CatalogService, open(served.url));
-      const { code, message, reason } = told(await failure(client.getResource({})));
+    it("shows a bug as INTERNAL", async () => {
+      server.answers = { unary: () => Promise.reject(new Error("secret")) };
+      const { code, message, reason } = told(await failure(client(CatalogService).getResource({})));
       assert.deepEqual([code, message, reason], [Code.INTERNAL, "internal error", "INTERNAL"]);
     });
 
-    it("shows a reply that cannot be encoded as INTERNAL", async (t) => {
-      const served = await serve(t, { unary: async () => ({ generation: {} }) });
-      const client = createClient(CatalogService, open(served.url));
-      const { code, message, reason } = told(await failure(client.getResource({})));
+    it("shows a reply that cannot be encoded as INTERNAL", async () => {
+      server.answers = { unary: async () => ({ generation: {} }) };
+      const { code, message, reason } = told(await failure(client(CatalogService).getResource({})));
       assert.deepEqual([code, message, reason], [Code.INTERNAL, "internal error", "INTERNAL"]);
     });
 
-    it("carries a stream, and the fault that ends it", async (t) => {
+    it("carries a stream, and the fault that ends it", async () => {
       const fault = notFound("AGENT_NOT_FOUND", "no such agent: größe");
-      const served = await serve(t, {
+      server.answers = {
         async *stream() {
           yield { cursor: "u:1" };
           yield { cursor: "u:2" };
           throw fault;
         },
-      });
+      };
       const cursors: string[] = [];
       const watch = async () => {
-        for await (const { cursor } of createClient(TimelineService, open(served.url)).watch({}))
-          cursors.push(cursor);
+        for await (const { cursor } of client(TimelineService).watch({})) cursors.push(cursor);
       };
       assert.deepEqual(told(await failure(watch())), toldFault(fault));
       assert.deepEqual(cursors, ["u:1", "u:2"]);
     });
 
-    it("a request over 4 MiB is RESOURCE_EXHAUSTED", async (t) => {
-      const served = await serve(t, { unary: () => assert.fail("called") });
-      const client = createClient(CatalogService, open(served.url));
+    it("a request over 4 MiB is RESOURCE_EXHAUSTED", async () => {
+      server.answers = { unary: () => assert.fail("called") };
       // Random enough that compression does not make it small.
       const name = Buffer.from(Float64Array.from({ length: 500_000 }, () => Math.random()).buffer).toString(
         "base64",
       );
       assert.deepEqual(
-        told(await failure(client.getResource({ ref: { name } }))),
+        told(await failure(client(CatalogService).getResource({ ref: { name } }))),
         toldFault(requestTooLarge()),
       );
     });
 
-    it("a deadline that passes is DEADLINE_EXCEEDED even if the handler never returns, and aborts its signal", async (t) => {
+    it("a deadline that passes is DEADLINE_EXCEEDED even if the handler never returns, and aborts its signal", async () => {
       const { unary, called } = stuck();
-      const served = await serve(t, { unary });
+      server.answers = { unary };
       // The client would give up by itself, so its own timer is not used.
-      const client = createClient(CatalogService, open(served.url));
       const header = name.startsWith("Connect") ? "connect-timeout-ms" : "grpc-timeout";
       const headers = { [header]: header === "grpc-timeout" ? "50m" : "50" };
       assert.deepEqual(
-        told(await failure(client.getResource({}, { headers }))),
+        told(await failure(client(CatalogService).getResource({}, { headers }))),
         toldFault(deadlineExceeded()),
       );
       assert.equal(((await called).signal.reason as Error).name, "TimeoutError");
     });
 
-    it("a deadline beyond what a timer holds is no reason to fail at once", async (t) => {
+    it("a deadline beyond what a timer holds is no reason to fail at once", async () => {
       const unary = async (rpc: unknown, request: Message) => {
         await setTimeout(10); // gives a timer that is set wrongly the time to fire
         return echo(rpc, request);
       };
-      const served = await serve(t, { unary });
-      const client = createClient(CatalogService, open(served.url));
+      server.answers = { unary };
       const headers = name.startsWith("Connect")
         ? { "connect-timeout-ms": "9999999999" }
         : { "grpc-timeout": "99999999H" };
-      assert.equal((await client.getResource({ ref: { name: "x" } }, { headers })).name, "x");
+      assert.equal((await client(CatalogService).getResource({ ref: { name: "x" } }, { headers })).name, "x");
     });
 
-    it("a deadline that makes no sense is INVALID_ARGUMENT", async (t) => {
-      const served = await serve(t, { unary: () => assert.fail("called") });
-      const client = createClient(CatalogService, open(served.url));
+    it("a deadline that makes no sense is INVALID_ARGUMENT", async () => {
+      server.answers = { unary: () => assert.fail("called") };
       const header = name.startsWith("Connect") ? "connect-timeout-ms" : "grpc-timeout";
       const { code, reason, message } = told(
-        await failure(client.getResource({}, { headers: { [header]: "soon" } })),
+        await failure(client(CatalogService).getResource({}, { headers: { [header]: "soon" } })),
       );
       assert.deepEqual([code, reason], [Code.INVALID_ARGUMENT, "MALFORMED_REQUEST"]);
       assert.match(message, new RegExp(`^${header}: 'soon' is not a timeout`));
     });
 
     for (const kind of ["call", "stream"] as const) {
-      it(`a client that cancels a ${kind} aborts the handler's signal`, async (t) => {
+      it(`a client that cancels a ${kind} aborts the handler's signal`, async () => {
         const { unary, stream, called } = stuck();
-        const served = await serve(t, { unary, stream });
+        server.answers = { unary, stream };
         const leave = new AbortController();
-        const transport = open(served.url);
         const { signal: clientSignal } = leave;
         const watch = async () => {
-          const updates = createClient(TimelineService, transport).watch({}, { signal: clientSignal });
+          const updates = client(TimelineService).watch({}, { signal: clientSignal });
           for await (const { cursor } of updates) assert.equal(cursor, "first");
         };
         const answer = failure(
-          kind === "stream"
-            ? watch()
-            : createClient(CatalogService, transport).getResource({}, { signal: clientSignal }),
+          kind === "stream" ? watch() : client(CatalogService).getResource({}, { signal: clientSignal }),
         );
         const { signal } = await called;
         assert.equal(signal.aborted, false);
@@ -318,17 +312,12 @@ for (const wire of WIRES) {
   const { name, path, encodingHeader } = wire;
 
   describe(`${name}: what Connect itself finds wrong`, () => {
-    const cleanups: (() => void)[] = [];
-    let served: Served;
+    const server = serveAll();
     let session: http2.ClientHttp2Session;
-    before(async () => {
-      served = await serve({ after: (cleanup) => cleanups.push(cleanup) }, NEVER_CALLED);
-      session = http2.connect(served.url);
+    before(() => {
+      session = http2.connect(server.served.url);
     });
-    after(() => {
-      session.destroy();
-      for (const cleanup of cleanups) cleanup();
-    });
+    after(() => session.destroy());
 
     /** Sends a message, right or wrong, and returns the error that comes back. */
     async function send(
@@ -342,7 +331,7 @@ for (const wire of WIRES) {
       const stream = session.request(head).end(wire.enveloped ? enveloped(bytes, compressed ? 1 : 0) : bytes);
       const { status, ...answer } = await toldTo(stream);
       assert.equal(status, wire.enveloped ? 200 : { 3: 400, 8: 429, 12: 501 }[answer.code as number]);
-      assert.deepEqual(served.logged, []);
+      assert.deepEqual(server.served.logged, []);
       return answer;
     }
 
@@ -364,8 +353,8 @@ for (const wire of WIRES) {
       });
     }
 
-    it("a number that has lost digits is refused, though Connect would take it", async (t) => {
-      if (wire.input !== WatchRequestSchema) return t.skip("the message has no number");
+    it("a number that has lost digits is refused, though Connect would take it", async () => {
+      if (wire.input !== WatchRequestSchema) return;
       const answer = await send("json", '{"afterSeq": 9007199254740993}');
       assert.deepEqual([answer.code, answer.violations[0]?.field], [Code.INVALID_ARGUMENT, "afterSeq"]);
     });
@@ -407,37 +396,31 @@ for (const wire of WIRES) {
     }
 
     if (!wire.enveloped) return;
+    const HEAD = { ":method": "POST", ":path": path, "content-type": wire.binary };
 
-    it("two messages are one too many, none is one too few", async (t) => {
-      const headers = { ":path": path, "content-type": wire.binary };
+    it("two messages are one too many, none is one too few", async () => {
       const two = await toldTo(
-        open(t, served, headers).end(Buffer.concat([enveloped(Buffer.of()), enveloped(Buffer.of())])),
+        session.request(HEAD).end(Buffer.concat([enveloped(Buffer.of()), enveloped(Buffer.of())])),
       );
       assert.deepEqual(
         [two.code, two.message],
         [Code.UNIMPLEMENTED, "the method takes one message, and more were sent"],
       );
-      const none = await toldTo(open(t, served, headers).end());
+      const none = await toldTo(session.request(HEAD).end());
       assert.deepEqual(
         [none.code, none.message],
         [Code.UNIMPLEMENTED, "the method takes one message, and none was sent"],
       );
     });
 
-    it("a message that is cut short is INVALID_ARGUMENT", async (t) => {
-      const served = await serve(t, {});
-      const stream = open(t, served, { ":path": path, "content-type": wire.binary }).end(
-        Buffer.from([0, 0, 0, 0, 9, 1]),
-      );
+    it("a message that is cut short is INVALID_ARGUMENT", async () => {
+      const stream = session.request(HEAD).end(Buffer.from([0, 0, 0, 0, 9, 1]));
       const { status: _, ...answer } = await toldTo(stream);
       assert.deepEqual(answer, toldFault(malformed("the message is cut short")));
     });
 
-    it("a compressed message without the name of its compression is INVALID_ARGUMENT", async (t) => {
-      const served = await serve(t, {});
-      const stream = open(t, served, { ":path": path, "content-type": wire.binary }).end(
-        enveloped(gzipSync("x"), 1),
-      );
+    it("a compressed message without the name of its compression is INVALID_ARGUMENT", async () => {
+      const stream = session.request(HEAD).end(enveloped(gzipSync("x"), 1));
       const answer = await toldTo(stream);
       assert.deepEqual([answer.code, answer.reason], [Code.INVALID_ARGUMENT, "MALFORMED_REQUEST"]);
       assert.match(answer.message, /marked as compressed/);
@@ -445,10 +428,11 @@ for (const wire of WIRES) {
   });
 
   describe(`${name}: what is not its protocol`, () => {
+    const server = serveAll();
+
     it("an unknown method of a known service is UNIMPLEMENTED", async (t) => {
-      const served = await serve(t, {});
       const headers = { ":path": "/retinue.v1.CatalogService/Frobnicate", "content-type": wire.binary };
-      const answer = await toldTo(open(t, served, headers).end(enveloped(Buffer.of())));
+      const answer = await toldTo(open(t, server.served, headers).end(enveloped(Buffer.of())));
       assert.deepEqual([answer.code, answer.reason], [Code.UNIMPLEMENTED, "UNIMPLEMENTED"]);
       assert.equal(answer.message, "retinue.v1.CatalogService has no method 'Frobnicate'");
     });
@@ -461,8 +445,7 @@ for (const wire of WIRES) {
     ];
     for (const [what, headers, status] of OTHER) {
       it(`${what} has Connect's answer, ${status} without a body`, async (t) => {
-        const served = await serve(t, {});
-        const stream = open(t, served, { ":path": path, ...headers }).end(
+        const stream = open(t, server.served, { ":path": path, ...headers }).end(
           headers[":method"] === "GET" ? undefined : "x",
         );
         const [answer] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
@@ -472,10 +455,11 @@ for (const wire of WIRES) {
     }
 
     it("a host that is none is a malformed request", async (t) => {
-      const served = await serve(t, {});
-      const stream = open(t, served, { ":path": path, ":authority": "[", "content-type": wire.json }).end(
-        "{}",
-      );
+      const stream = open(t, server.served, {
+        ":path": path,
+        ":authority": "[",
+        "content-type": wire.json,
+      }).end("{}");
       const [answer] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
       assert.equal(answer[":status"], 400);
       assert.equal((JSON.parse((await buffer(stream)).toString()) as { code: number }).code, 3);

@@ -106,8 +106,10 @@ for (const version of ["v1", "v1alpha"] as const) {
         { case: "allExtensionNumbersOfType", value: "retinue.v1.WatchRequest" },
       ]);
       assert.equal(filesIn(file)[0]?.name, "google/api/annotations.proto");
-      assert.ok((numbers?.value as { extensionNumber: number[] }).extensionNumber.includes(72295728));
-      assert.deepEqual((none?.value as { extensionNumber: number[] }).extensionNumber, []);
+      assert.ok(
+        (numbers?.value as { extensionNumber: number[] } | undefined)?.extensionNumber.includes(72295728),
+      );
+      assert.deepEqual((none?.value as { extensionNumber: number[] } | undefined)?.extensionNumber, []);
     });
 
     it("says NOT_FOUND, and goes on", async (t) => {

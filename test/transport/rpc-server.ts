@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import type { TestContext } from "node:test";
+import { after, before, type TestContext } from "node:test";
 import { create, fromBinary, type Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import grpc from "@grpc/grpc-js";
@@ -175,4 +175,23 @@ export async function failure(work: Promise<unknown>): Promise<unknown> {
   );
   if ("error" in answer) return answer.error;
   throw new Error(`should have failed, but answered ${String(answer.value)}`);
+}
+
+/** One server for all tests of a suite; what it answers is for each of them to say. */
+export function serveAll(): { readonly served: Served; answers: Answers } {
+  const cleanups: (() => unknown)[] = [];
+  const current: { served?: Served; answers: Answers } = { answers: {} };
+  const answers: Answers = {
+    unary: (...args) => current.answers.unary?.(...args) ?? Promise.reject(new Error("not expected")),
+    stream: (...args) => current.answers.stream?.(...args) ?? fail(),
+  };
+  before(async () => {
+    current.served = await serve({ after: (cleanup) => void cleanups.push(cleanup) }, answers);
+  });
+  after(() => Promise.all(cleanups.map((cleanup) => cleanup())));
+  return current as { served: Served; answers: Answers };
+}
+
+function fail(): never {
+  throw new Error("not expected");
 }
