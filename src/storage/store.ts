@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../domain/key.js";
+import type { AgentReads, AgentStoreChange } from "./agent-rows.js";
 
 /**
  * The storage port: reads, and one way to write. Every engine must pass the conformance suite in
@@ -11,17 +12,19 @@ import type { KeyRecord } from "../domain/key.js";
  * - Time and ids come in as arguments: an engine reads no clock and makes no randomness.
  * - A read sees one committed state, never half a commit.
  */
-export interface Store extends StoreReads {
+export interface Store extends StoreReads, AgentReads {
   /**
-   * Rejects with StaleCommit (a precondition did not hold, nothing of this commit was written),
-   * StoreFull (no space; reads go on) or StoreBusy (too many commits pending).
+   * Rejects with StaleCommit (a precondition did not hold, or an audit id is already there: nothing of this
+   * commit was written), StoreFull (space runs out; reads go on), StoreBusy (too many commits pending, or another
+   * process holds the lock), or a plain Error (values that the schema does not take, a closed store, or a writer that
+   * died: then the outcome is unknown and the process exits).
    */
   commit(changes: readonly Change[]): Promise<void>;
 
-  /** Writes a consistent copy of the whole store into a new file while the store stays in use. */
+  /** Writes a consistent copy of the whole store into a new file, refused if it exists, while the store stays in use. */
   backup(file: string): Promise<void>;
 
-  /** Waits for pending commits, then releases the store. */
+  /** Waits for pending commits, then releases the store. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -101,7 +104,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-export type Change = ResourceChange | KeyChange | KeyUsedChange | AuditChange;
+export type Change = ResourceChange | KeyChange | KeyUsedChange | AuditChange | AgentStoreChange;
 
 /** Writes a new current version and appends it to the history. */
 export interface ResourceChange {

@@ -28,9 +28,9 @@ describe("the SQLite store", { timeout: 120_000 }, () => {
   it("gives up the folder when opening fails", async (t) => {
     const dataDir = tempDir(t);
     await (await open(t, dataDir)).close();
-    setSchema(dataDir, 9999);
+    const version = setSchema(dataDir, 9999);
     await assert.rejects(open(t, dataDir), /store has schema 9999, this build knows \d+: use a newer build/);
-    setSchema(dataDir, 1);
+    setSchema(dataDir, version);
     await (await open(t, dataDir)).close();
   });
 
@@ -121,8 +121,11 @@ async function preparedDataDir(t: TestContext): Promise<string> {
   return dataDir;
 }
 
-function setSchema(dataDir: string, version: number): void {
+/** Returns the version that was there. */
+function setSchema(dataDir: string, version: number): number {
   const db = new Database(join(dataDir, "retinue.db"));
+  const before = db.pragma("user_version", { simple: true }) as number;
   db.pragma(`user_version = ${version}`);
   db.close();
+  return before;
 }

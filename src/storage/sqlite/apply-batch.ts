@@ -1,8 +1,8 @@
 import type { Statement } from "better-sqlite3";
 import type { CommitFailure, WriterReply } from "./batch.js";
-import type { EncodedCommit } from "./changes.js";
 import { type Connection, sqliteCode } from "./connection.js";
 import { type WriteStatement, writeStatements } from "./statements.js";
+import type { EncodedCommit } from "./step.js";
 
 interface Prepared {
   readonly statement: Statement;

@@ -1,4 +1,4 @@
-import type { EncodedCommit } from "./changes.js";
+import type { EncodedCommit } from "./step.js";
 
 /** What the main thread tells the writer. One batch is under way at a time. */
 export type WriterRequest =

@@ -1,13 +1,7 @@
 import type { KeyRecord } from "../../domain/key.js";
 import type { AuditRecord, Change, ResourceChange } from "../store.js";
-import type { Primitive, WriteStatementName } from "./statements.js";
-
-/**
- * A commit as the writer takes it: for each step the name of its statement, the index of the change it
- * belongs to, then its arguments. One flat array of primitives, because cloning objects to another
- * thread costs the main thread more than everything else about a commit.
- */
-export type EncodedCommit = Primitive[];
+import { encodeAgentChange } from "./agent-changes.js";
+import { type EncodedCommit, step } from "./step.js";
 
 export function encodeCommit(changes: readonly Change[]): EncodedCommit {
   const out: EncodedCommit = [];
@@ -32,7 +26,7 @@ function encodeChange(out: EncodedCommit, index: number, change: Change): void {
       encodeAudit(out, index, change.record);
       break;
     default:
-      change satisfies never;
+      encodeAgentChange(out, index, change);
   }
 }
 
@@ -102,9 +96,4 @@ function encodeAudit(out: EncodedCommit, index: number, record: AuditRecord): vo
     record.generationBefore,
     record.generationAfter,
   );
-}
-
-function step(out: EncodedCommit, statement: WriteStatementName, changeIndex: number): EncodedCommit {
-  out.push(statement, changeIndex);
-  return out;
 }

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { type Change, StoreBusy } from "../store.js";
 import type { WriterReply, WriterRequest } from "./batch.js";
-import { type EncodedCommit, encodeCommit } from "./changes.js";
+import { encodeCommit } from "./changes.js";
 import { settle, type Waiter } from "./settle.js";
+import type { EncodedCommit } from "./step.js";
 
 export interface GroupCommit {
   commit(changes: readonly Change[]): Promise<void>;

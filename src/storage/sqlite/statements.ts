@@ -1,3 +1,5 @@
+import { agentWriteStatements } from "./agent-statements.js";
+
 /** What a statement can be bound to, and what crosses to another thread cheaply. */
 export type Primitive = string | number | null | Uint8Array;
 
@@ -7,8 +9,8 @@ export interface WriteStatement {
   readonly mustWriteOneRow: boolean;
 }
 
-/** Everything the writer can do. One thread encodes the name, the other prepares the text. */
-export const writeStatements = {
+/** What the writer can do to the catalog, keys and audit. */
+const catalogWriteStatements = {
   insertResource: {
     sql: `
       INSERT INTO resource (
@@ -71,5 +73,8 @@ export const writeStatements = {
     mustWriteOneRow: true,
   },
 } as const satisfies Record<string, WriteStatement>;
+
+/** Everything the writer can do. One thread encodes the name, the other prepares the text. */
+export const writeStatements = { ...catalogWriteStatements, ...agentWriteStatements };
 
 export type WriteStatementName = keyof typeof writeStatements;

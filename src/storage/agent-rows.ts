@@ -1,0 +1,174 @@
+/**
+ * What the store keeps of agents. Rows are made for reading: what lists and look-ups filter by is a column, the
+ * rest of an agent is one JSON text that the engine alone understands.
+ */
+
+/** An agent, one incarnation of a path. Unique among live agents: (tenant, owner, account, workspace, path). */
+export interface AgentRow {
+  readonly uid: string;
+  readonly tenant: string;
+  readonly ownerProvider: number;
+  readonly account: string;
+  readonly workspace: string;
+  /** Elements joined by `/`. */
+  readonly path: string;
+  /** Empty for a root. */
+  readonly parentUid: string;
+  readonly phase: number;
+  /** False once the phase is terminal. */
+  readonly live: boolean;
+  /** False once nothing of it is left to do: terminal, and its processes known to be gone. */
+  readonly unsettled: boolean;
+  /** One up with every change of the agent; the precondition of the next. */
+  readonly version: number;
+  /** Newest event of its log. */
+  readonly lastSeq: number;
+  readonly createdAtMs: number;
+  readonly endedAtMs: number | undefined;
+  /** JSON of the aggregate without description, expected output, tasks and messages. */
+  readonly state: string;
+}
+
+/** What never changes, and may be large. */
+export interface AgentTextsRow {
+  readonly uid: string;
+  readonly description: string;
+  readonly expectedOutput: string;
+}
+
+/** A follow-up under its ID, whatever became of it; a removed one has no row, so that its ID is free. */
+export interface FollowUpRow {
+  readonly uid: string;
+  readonly followUpId: string;
+  /** DEFERRED and QUEUED are pending; DELIVERED and CLEARED are kept for good. */
+  readonly state: number;
+  readonly pending: boolean;
+  readonly fingerprint: string;
+  /** Run that it was delivered to; 0: none. */
+  readonly runId: number;
+  /** Event that accepted it; 0 in a change keeps what is stored. */
+  readonly seq: number;
+  /** JSON of the message; a turn that starts again after a crash finds its prompt here. */
+  readonly body: string;
+}
+
+/** An entry of an agent's log; `seq` is gapless per uid. */
+export interface EventRow {
+  readonly uid: string;
+  readonly seq: number;
+  readonly eventId: string;
+  readonly atMs: number;
+  readonly type: number;
+  readonly runId: number;
+  readonly attempt: number;
+  readonly actor: string;
+  /** The EventPayload message, encoded. */
+  readonly payload: Uint8Array;
+}
+
+/** A spawn under a caller's request ID. */
+export interface SpawnRequestRow {
+  readonly tenant: string;
+  readonly ownerProvider: number;
+  readonly account: string;
+  readonly requestId: string;
+  readonly fingerprint: string;
+  readonly uid: string;
+  readonly atMs: number;
+}
+
+/** A process of an agent, stored before it is started: after a crash its token finds what is left of it. */
+export interface ProcessRow {
+  readonly token: string;
+  readonly uid: string;
+  readonly startedAtMs: number;
+}
+
+/** What a later process needs in order to go on with an agent's session. */
+export interface SessionRow {
+  readonly uid: string;
+  readonly sessionRef: string;
+  /** The program's own count of dollars, from which the next delta is taken. */
+  readonly costSoFar: number;
+}
+
+/** An agent with everything that its rules look at, read in one snapshot. */
+export interface AgentRecord {
+  readonly row: AgentRow;
+  readonly texts: AgentTextsRow;
+  /** JSON of the task list. */
+  readonly tasks: string;
+  /** Pending ones only. */
+  readonly followUps: readonly FollowUpRow[];
+}
+
+/** Incarnations at a path, newest first. */
+export interface IncarnationsQuery {
+  readonly tenant: string;
+  readonly ownerProvider: number;
+  readonly account: string;
+  readonly path: string;
+  /** Undefined: every workspace. */
+  readonly workspace: string | undefined;
+  readonly limit: number;
+}
+
+/** One level of the tree, by path then age (newest incarnation first), after a cursor. */
+export interface AgentsQuery {
+  readonly tenant: string;
+  /** Empty: roots. */
+  readonly parentUid: string;
+  /** Undefined: every owner. */
+  readonly owner: { readonly ownerProvider: number; readonly account: string } | undefined;
+  readonly includeTerminal: boolean;
+  /** `path` and `uid` of the last row of the page before. */
+  readonly after: { readonly path: string; readonly uid: string } | undefined;
+  readonly limit: number;
+}
+
+export interface EventsQuery {
+  readonly uid: string;
+  readonly afterSeq: number;
+  /** Empty: all. */
+  readonly types: readonly number[];
+  /** 0: all. */
+  readonly runId: number;
+  readonly limit: number;
+}
+
+export interface AgentReads {
+  agent(uid: string): Promise<AgentRecord | undefined>;
+  incarnations(query: IncarnationsQuery): Promise<AgentRow[]>;
+  agents(query: AgentsQuery): Promise<AgentRow[]>;
+  /** Uids of every agent with something left to do: what the sweep at boot looks at. */
+  unsettledAgents(): Promise<string[]>;
+  /** Direct children by phase, live and ended. */
+  childPhases(uid: string): Promise<{ readonly phase: number; readonly count: number }[]>;
+  followUp(uid: string, followUpId: string): Promise<FollowUpRow | undefined>;
+  /** Oldest first. */
+  events(query: EventsQuery): Promise<EventRow[]>;
+  /** Logs whose newest event is not the one that their agent counts: bytes were lost. Looked at on start-up. */
+  brokenLogs(): Promise<string[]>;
+  processes(): Promise<ProcessRow[]>;
+  session(uid: string): Promise<SessionRow | undefined>;
+  spawnRequest(
+    key: Omit<SpawnRequestRow, "fingerprint" | "uid" | "atMs">,
+  ): Promise<SpawnRequestRow | undefined>;
+}
+
+export type AgentStoreChange =
+  /** `ifVersion` 0 inserts; stale when the uid exists, or a live agent is at the path. */
+  | { readonly type: "agent"; readonly row: AgentRow; readonly ifVersion: number }
+  | { readonly type: "agentTexts"; readonly row: AgentTextsRow }
+  /** Replaces the list. */
+  | { readonly type: "tasks"; readonly uid: string; readonly tasks: string }
+  /** Inserts, or replaces what is under the ID. */
+  | { readonly type: "followUp"; readonly row: FollowUpRow }
+  | { readonly type: "followUpRemoved"; readonly uid: string; readonly followUpId: string }
+  /** Stale when the log already has that seq, or would get a gap. */
+  | { readonly type: "event"; readonly row: EventRow }
+  | { readonly type: "process"; readonly row: ProcessRow }
+  | { readonly type: "processGone"; readonly token: string }
+  | { readonly type: "session"; readonly row: SessionRow }
+  /** Replaces what is under the request ID. */
+  | { readonly type: "spawnRequest"; readonly row: SpawnRequestRow };

@@ -1,0 +1,84 @@
+import type { AgentRow, AgentStoreChange, EventRow, FollowUpRow, SpawnRequestRow } from "../agent-rows.js";
+import { type EncodedCommit, step } from "./step.js";
+
+export function encodeAgentChange(out: EncodedCommit, index: number, change: AgentStoreChange): void {
+  switch (change.type) {
+    case "agent":
+      encodeAgent(out, index, change.row, change.ifVersion);
+      break;
+    case "agentTexts":
+      step(out, "putAgentTexts", index).push(
+        change.row.uid,
+        change.row.description,
+        change.row.expectedOutput,
+      );
+      break;
+    case "tasks":
+      step(out, "putTasks", index).push(change.uid, change.tasks);
+      break;
+    case "followUp":
+      encodeFollowUp(out, index, change.row);
+      break;
+    case "followUpRemoved":
+      step(out, "removeFollowUp", index).push(change.uid, change.followUpId);
+      break;
+    case "event":
+      encodeEvent(out, index, change.row);
+      break;
+    case "process":
+      step(out, "insertProcess", index).push(change.row.token, change.row.uid, change.row.startedAtMs);
+      break;
+    case "processGone":
+      step(out, "removeProcess", index).push(change.token);
+      break;
+    case "session":
+      step(out, "putSession", index).push(change.row.uid, change.row.sessionRef, change.row.costSoFar);
+      break;
+    case "spawnRequest":
+      encodeSpawnRequest(out, index, change.row);
+      break;
+    default:
+      change satisfies never;
+  }
+}
+
+function encodeAgent(out: EncodedCommit, index: number, row: AgentRow, ifVersion: number): void {
+  const live = row.live ? 1 : 0;
+  const unsettled = row.unsettled ? 1 : 0;
+  const { uid, tenant, ownerProvider, account, workspace, path, parentUid } = row;
+  const { phase, version, lastSeq, createdAtMs, state } = row;
+  const endedAtMs = row.endedAtMs ?? null;
+  if (ifVersion === 0) {
+    const identity = [uid, tenant, ownerProvider, account, workspace, path, parentUid];
+    const moving = [phase, live, unsettled, version, lastSeq, createdAtMs, endedAtMs, state];
+    step(out, "insertAgent", index).push(...identity, ...moving);
+    return;
+  }
+  const moving = [phase, live, unsettled, version, lastSeq, endedAtMs, state];
+  step(out, "updateAgent", index).push(...moving, uid, ifVersion);
+}
+
+function encodeFollowUp(out: EncodedCommit, index: number, row: FollowUpRow): void {
+  const { uid, followUpId, state, pending, fingerprint, runId, seq, body } = row;
+  step(out, "putFollowUp", index).push(
+    uid,
+    followUpId,
+    state,
+    pending ? 1 : 0,
+    fingerprint,
+    runId,
+    seq,
+    body,
+  );
+}
+
+function encodeEvent(out: EncodedCommit, index: number, row: EventRow): void {
+  const { uid, seq, eventId, atMs, type, runId, attempt, actor, payload } = row;
+  const columns = [uid, seq, eventId, atMs, type, runId, attempt, actor, payload];
+  step(out, "appendEvent", index).push(...columns, seq, uid);
+}
+
+function encodeSpawnRequest(out: EncodedCommit, index: number, row: SpawnRequestRow): void {
+  const { tenant, ownerProvider, account, requestId, fingerprint, uid, atMs } = row;
+  step(out, "putSpawnRequest", index).push(tenant, ownerProvider, account, requestId, fingerprint, uid, atMs);
+}
