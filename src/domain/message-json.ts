@@ -33,7 +33,8 @@ export function messageFromJson<Desc extends DescMessage>(
   json: JsonValue,
   at = "",
 ): MessageShape<Desc> {
-  if (!isObject(json) && !isWellKnown(schema)) throw misfit(at, `must be a JSON object, not ${kindOf(json)}`);
+  if (!isObject(json) && !shapeOf(schema).wellKnown)
+    throw misfit(at, `must be a JSON object, not ${kindOf(json)}`);
   const out: FieldViolation[] = [];
   const message = readMessage(schema, json, at, out);
   if (out.length > 0) throw out[0]?.field === "" ? misfit("", out[0].description) : invalidFields(out);
@@ -44,80 +45,94 @@ function misfit(at: string, description: string): Fault {
   return at === "" ? malformed(`the request ${description}`) : invalidField(at, description);
 }
 
-/** Reads on after a violation, to find more; what it returns then is of no use. */
+/** Reads one value. Goes on after a violation, to find more; what it returns then is of no use. */
+type Reader = (json: JsonValue, at: string, out: FieldViolation[]) => unknown;
+
+/** What reading a field needs to know, gathered once: a look at a descriptor costs more than most values. */
+interface FieldPlan {
+  readonly jsonName: string;
+  readonly localName: string;
+  readonly oneof: string | undefined;
+  /** Null is a value here; elsewhere in ProtoJSON it means "not given". */
+  readonly takesNull: boolean;
+  /** Undefined for a field that is left to protobuf-es. */
+  readonly read: Reader | undefined;
+}
+
 function readMessage(desc: DescMessage, json: JsonValue, at: string, out: FieldViolation[]): unknown {
-  if (isWellKnown(desc)) {
-    const violation = WELL_KNOWN[desc.typeName]?.(json);
+  const { wellKnown, plans, special } = shapeOf(desc);
+  if (wellKnown) {
+    const violation = wellKnown(json);
     return violation === undefined ? leaveToLibrary(desc, json, at, out) : refuse(out, at, violation);
   }
   if (!isObject(json)) return refuse(out, at, `must be an object, not ${kindOf(json)}`);
   const before = out.length;
   const message = create(desc) as unknown as Record<string, unknown>;
-  const { fields, special } = shapeOf(desc);
   for (const name in json) {
     if (out.length >= VIOLATIONS_MAX) break;
-    const field = fields.get(name);
-    if (field === undefined) {
+    const plan = plans.get(name);
+    if (plan === undefined) {
       refuse(out, at === "" ? plain(name) : `${at}.${plain(name)}`, `unknown field; ${knownFields(desc)}`);
       continue;
     }
     const path = at === "" ? name : `${at}.${name}`;
-    if (name !== field.jsonName && Object.hasOwn(json, field.jsonName)) {
-      refuse(out, path, `cannot be given together with ${field.jsonName}: they are the same field`);
+    if (name !== plan.jsonName && Object.hasOwn(json, plan.jsonName)) {
+      refuse(out, path, `cannot be given together with ${plan.jsonName}: they are the same field`);
     }
     const value = json[name] as JsonValue;
-    // In ProtoJSON null means "not given", except where null is a value.
-    const given = value !== null || field.message?.typeName === "google.protobuf.Value";
-    if (given && !special.has(field)) {
-      set(message, field, readField(field, value, path, out), path, out);
-    }
+    if (plan.read === undefined || (value === null && !plan.takesNull)) continue;
+    if (plan.oneof === undefined) message[plan.localName] = plan.read(value, path, out);
+    else readMember(message, plan.oneof, plan, value, path, out);
   }
-  return special.size > 0 && out.length === before ? leaveToLibrary(desc, json, at, out) : message;
+  return special && out.length === before ? leaveToLibrary(desc, json, at, out) : message;
 }
 
-function set(
+function readMember(
   message: Record<string, unknown>,
-  field: DescField,
-  value: unknown,
+  oneof: string,
+  plan: FieldPlan,
+  json: JsonValue,
   at: string,
   out: FieldViolation[],
 ): void {
-  if (!field.oneof) {
-    message[field.localName] = value;
-    return;
-  }
-  const other = message[field.oneof.localName] as { case?: string };
+  const other = message[oneof] as { case?: string };
   if (other.case !== undefined) refuse(out, at, `cannot be given together with ${other.case}`);
-  message[field.oneof.localName] = { case: field.localName, value };
+  message[oneof] = { case: plan.localName, value: plan.read?.(json, at, out) };
 }
 
 function leaveToLibrary(desc: DescMessage, json: JsonValue, at: string, out: FieldViolation[]): unknown {
   try {
     return fromJson(desc, json, READ_OPTIONS);
   } catch (error) {
-    return refuse(
-      out,
-      at,
-      `cannot be read as ${desc.name}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    return refuse(out, at, `cannot be read as ${desc.name}: ${reason}`);
   }
 }
 
-function readField(field: DescField, json: JsonValue, at: string, out: FieldViolation[]): unknown {
-  if (field.fieldKind === "list") return readList(field, json, at, out);
-  return field.fieldKind === "map" ? readMap(field, json, at, out) : readValue(field, json, at, out);
+function fieldReader(field: DescField): Reader {
+  const read = valueReader(field);
+  if (field.fieldKind === "list") return (json, at, out) => readList(read, json, at, out);
+  return field.fieldKind === "map" ? (json, at, out) => readMap(read, json, at, out) : read;
 }
 
-function readList(field: DescField, json: JsonValue, at: string, out: FieldViolation[]): unknown {
+/** Of the field's own value, an item of a list, or an entry of a map. */
+function valueReader(field: DescField): Reader {
+  const { message, enum: desc, scalar } = field;
+  if (message) return (json, at, out) => readMessage(message, json, at, out);
+  if (desc) return (json, at, out) => readEnum(desc, json, at, out);
+  return (json, at, out) => readScalar(scalar as ScalarType, json, at, out);
+}
+
+function readList(read: Reader, json: JsonValue, at: string, out: FieldViolation[]): unknown {
   if (!Array.isArray(json)) return refuse(out, at, `must be an array, not ${kindOf(json)}`);
   const list: unknown[] = [];
   for (let i = 0; i < json.length && out.length < VIOLATIONS_MAX; i++) {
-    list.push(readValue(field, json[i] as JsonValue, `${at}[${i}]`, out));
+    list.push(read(json[i] as JsonValue, `${at}[${i}]`, out));
   }
   return list;
 }
 
-function readMap(field: DescField, json: JsonValue, at: string, out: FieldViolation[]): unknown {
+function readMap(read: Reader, json: JsonValue, at: string, out: FieldViolation[]): unknown {
   if (!isObject(json)) return refuse(out, at, `must be an object, not ${kindOf(json)}`);
   const map: Record<string, unknown> = {};
   for (const key in json) {
@@ -125,16 +140,9 @@ function readMap(field: DescField, json: JsonValue, at: string, out: FieldViolat
     const path = /^[\w-]+$/.test(key) ? `${at}.${key}` : `${at}[${quoted(key)}]`;
     // As a key of a JavaScript object it would vanish, or worse.
     if (key === "__proto__") refuse(out, path, "is not possible as a key");
-    else map[key] = readValue(field, json[key] as JsonValue, path, out);
+    else map[key] = read(json[key] as JsonValue, path, out);
   }
   return map;
-}
-
-/** One value of a field: the field's own, an item of a list, an entry of a map. */
-function readValue(field: DescField, json: JsonValue, at: string, out: FieldViolation[]): unknown {
-  if (field.message) return readMessage(field.message, json, at, out);
-  if (field.enum) return readEnum(field.enum, json, at, out);
-  return readScalar(field.scalar as ScalarType, json, at, out);
 }
 
 function refuse(out: FieldViolation[], field: string, description: string): undefined {
@@ -249,10 +257,6 @@ const WELL_KNOWN: Readonly<Record<string, (json: JsonValue) => string | undefine
   "google.protobuf.Value": () => undefined,
 };
 
-function isWellKnown(desc: DescMessage): boolean {
-  return Object.hasOwn(WELL_KNOWN, desc.typeName);
-}
-
 /** Stricter than Date.parse, which takes 30 February for 2 March. */
 function isTimestamp(json: JsonValue): boolean {
   if (typeof json !== "string") return false;
@@ -263,8 +267,11 @@ function isTimestamp(json: JsonValue): boolean {
 }
 
 interface Shape {
+  readonly wellKnown: ((json: JsonValue) => string | undefined) | undefined;
   readonly fields: ReadonlyMap<string, DescField>;
-  readonly special: ReadonlySet<DescField>;
+  readonly plans: ReadonlyMap<string, FieldPlan>;
+  /** Some of its fields are left to protobuf-es, and so is the whole message then. */
+  readonly special: boolean;
 }
 
 const shapes = new WeakMap<DescMessage, Shape>();
@@ -272,14 +279,24 @@ const shapes = new WeakMap<DescMessage, Shape>();
 function shapeOf(desc: DescMessage): Shape {
   let shape = shapes.get(desc);
   if (shape === undefined) {
-    const names = desc.fields.flatMap((field) => [
-      [field.name, field] as const,
-      [field.jsonName, field] as const,
-    ]);
-    shape = { fields: new Map(names), special: new Set(desc.fields.filter(isSpecial)) };
+    const fields = new Map(
+      desc.fields.flatMap((field) => [field.name, field.jsonName].map((name) => [name, field])),
+    );
+    const plans = new Map([...fields].map(([name, field]) => [name, planOf(field)]));
+    shape = { wellKnown: WELL_KNOWN[desc.typeName], fields, plans, special: desc.fields.some(isSpecial) };
     shapes.set(desc, shape);
   }
   return shape;
+}
+
+function planOf(field: DescField): FieldPlan {
+  return {
+    jsonName: field.jsonName,
+    localName: field.localName,
+    oneof: field.oneof?.localName,
+    takesNull: field.fieldKind === "message" && field.message.typeName === "google.protobuf.Value",
+    read: isSpecial(field) ? undefined : fieldReader(field),
+  };
 }
 
 /** By what ProtoJSON lets callers write: the lowerCamelCase name and the proto one. */
@@ -289,7 +306,7 @@ export function fieldsByName(desc: DescMessage): ReadonlyMap<string, DescField> 
 
 /** Whether every field of a message holds what its JSON says, and protobuf-es does nothing clever in between. */
 export function isPlain(desc: DescMessage): boolean {
-  return !desc.typeName.startsWith("google.protobuf.") && shapeOf(desc).special.size === 0;
+  return !desc.typeName.startsWith("google.protobuf.") && !shapeOf(desc).special;
 }
 
 function isSpecial(field: DescField): boolean {

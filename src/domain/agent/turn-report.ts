@@ -1,0 +1,118 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { TurnState } from "../../../gen/retinue/v1/agent_pb.js";
+import { EventType } from "../../../gen/retinue/v1/event_pb.js";
+import { invalidField } from "../fault.js";
+import type { Agent, Runtime } from "./agent.js";
+import {
+  type Context,
+  change,
+  type Decision,
+  type Draft,
+  decided,
+  openDraft,
+  type Reported,
+  record,
+  unchanged,
+} from "./decision.js";
+import { promoteDue } from "./queue.js";
+import { type Fence, fencedTurn, type HeldTurn } from "./turn.js";
+
+const STALE: Reported = { stale: true };
+
+/** A report of the turn that is held: a sign of life, and whatever `then` makes of it. */
+function reported(
+  agent: Agent,
+  fence: Fence,
+  context: Context,
+  then: (turn: HeldTurn, draft: Draft) => Partial<HeldTurn>,
+): Decision<Reported> {
+  const turn = fencedTurn(agent, fence);
+  if (turn === undefined) return unchanged(agent, STALE);
+  const draft = openDraft(agent);
+  promoteDue(draft, context.nowMs);
+  const patch = then(turn, draft);
+  const progressAtMs = context.nowMs;
+  change(draft, { turn: { ...turn, progressAtMs, ...patch }, progressAtMs, recoveries: 0 });
+  return decided(draft, { stale: false });
+}
+
+/**
+ * Marks the prompt as sent, before it is written. The reply says whether it may be written: not after a stop.
+ * The same mark serves the first prompt, the "continue" of a recovery, reminders and repairs.
+ */
+export function promptSent(
+  agent: Agent,
+  fence: Fence,
+  context: Context,
+): Decision<Reported & { send: boolean }> {
+  const turn = fencedTurn(agent, fence);
+  if (turn === undefined) return unchanged(agent, { stale: true, send: false });
+  if (turn.state === TurnState.INTERRUPTING) return unchanged(agent, { stale: false, send: false });
+  const draft = openDraft(agent);
+  promoteDue(draft, context.nowMs);
+  change(draft, {
+    turn: {
+      ...turn,
+      state: TurnState.RUNNING,
+      promptSent: true,
+      nudge: undefined,
+      retryAtMs: undefined,
+      // The silence clock starts with the prompt; it is no sign of life of the agent.
+      progressAtMs: context.nowMs,
+    },
+  });
+  return decided(draft, { stale: false, send: true });
+}
+
+/** A sign of life. */
+export function progressed(agent: Agent, fence: Fence, context: Context): Decision<Reported> {
+  return reported(agent, fence, context, () => ({}));
+}
+
+/** What the agent really runs on, once its process is up. */
+export function runtimeReported(
+  agent: Agent,
+  input: Fence & { readonly runtime: Runtime },
+  context: Context,
+): Decision<Reported> {
+  return reported(agent, input, context, (_turn, draft) => {
+    change(draft, { runtime: input.runtime });
+    return {};
+  });
+}
+
+/** The agent asks its caller; its turn goes on until it ends it. */
+export function askedInput(
+  agent: Agent,
+  input: Fence & { readonly question: string },
+  context: Context,
+): Decision<Reported> {
+  const question = input.question.trim();
+  if (question === "") throw invalidField("question", "required: what do you need to know?");
+  return reported(agent, input, context, (_turn, draft) => {
+    change(draft, { lastWord: { type: "ask", question } });
+    record(draft, EventType.INPUT_REQUESTED, { case: "inputRequested", value: { question } });
+    return { spoke: true };
+  });
+}
+
+/** The agent declares the work done. */
+export function declaredDone(
+  agent: Agent,
+  input: Fence & { readonly result: string; readonly output?: JsonValue | undefined },
+  context: Context,
+): Decision<Reported> {
+  return reported(agent, input, context, (turn, draft) => {
+    change(draft, { lastWord: { type: "complete", result: input.result } });
+    return { spoke: true, output: input.output === undefined ? turn.output : input.output };
+  });
+}
+
+/** Structured output of the run; the last one counts, and it is validated when the turn ends. */
+export function gaveOutput(
+  agent: Agent,
+  input: Fence & { readonly output: JsonValue },
+  context: Context,
+): Decision<Reported> {
+  return reported(agent, input, context, () => ({ output: input.output }));
+}
