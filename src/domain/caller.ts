@@ -15,6 +15,14 @@ export interface Caller {
   readonly role: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly expiresAtMs: number | undefined;
+  /** Set for the key of an agent's own process: the attempt that it speaks for. */
+  readonly turn?: TurnCaller;
+}
+
+export interface TurnCaller {
+  readonly uid: string;
+  readonly runId: number;
+  readonly attempt: number;
 }
 
 export function callerOf(key: KeyRecord): Caller {

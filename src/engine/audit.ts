@@ -1,4 +1,5 @@
-import { actorOf, type Caller } from "../domain/caller.js";
+import type { AgentKey } from "../domain/agent/agent.js";
+import { actorOf, type Caller, providerName } from "../domain/caller.js";
 import type { AuditChange, AuditRecord } from "../storage/store.js";
 import type { Clock } from "./clock.js";
 
@@ -7,6 +8,11 @@ export interface Act {
   readonly caller: Caller;
   readonly action: string;
   readonly justification: string;
+}
+
+/** How an agent is named in audit: `agent/<provider_name>/<account>/<workspace>/<path>`. */
+export function agentTarget({ ownerProvider, account, workspace, path }: AgentKey): string {
+  return `agent/${providerName(ownerProvider)}/${account}/${workspace}/${path.join("/")}`;
 }
 
 export interface Audited {

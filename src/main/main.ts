@@ -1,16 +1,20 @@
+import { join, resolve } from "node:path";
 import { type Logger, pino } from "pino";
-import { AgentService } from "../../gen/retinue/v1/agent_service_pb.js";
-import { TaskService } from "../../gen/retinue/v1/task_service_pb.js";
-import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
+import { createAgentEngine } from "../engine/agents/engine.js";
 import { createAuditor } from "../engine/audit.js";
 import { createCatalog } from "../engine/catalog/catalog.js";
 import { createCatalogReads } from "../engine/catalog/read.js";
 import { type Clock, systemClock } from "../engine/clock.js";
 import { createKeys } from "../engine/keys.js";
+import { createAcpRunner } from "../runner/acp/acp-runner.js";
+import { scriptedProgram } from "../runner/scripted/program.js";
+import { agentService } from "../services/agent-service.js";
+import { agentToolsService } from "../services/agent-tools-service.js";
 import { auditService } from "../services/audit-service.js";
 import { catalogService } from "../services/catalog-service.js";
 import { identityService } from "../services/identity-service.js";
-import { unimplemented } from "../services/unimplemented.js";
+import { taskService } from "../services/task-service.js";
+import { timelineService } from "../services/timeline-service.js";
 import { openSqliteStore } from "../storage/sqlite/open.js";
 import { createGuards } from "../transport/guards.js";
 import { createMetrics } from "../transport/metrics.js";
@@ -37,6 +41,8 @@ export interface MainOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+/** Models that run the embedded agent. */
+const SCRIPTS = ["script-a", "script-b"];
 const EXPIRY_SWEEP_MS = 1000;
 const CLOSE_GRACE_MS = 10_000;
 
@@ -69,31 +75,62 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const metrics = createMetrics(() => openCalls.size);
     const catalog = createCatalog(store, clock, auditor, (key) => keys.changed(key));
     const { requestsPerSecond } = config;
+    const dataDir = resolve(config.data);
+    const agentsFolder = join(dataDir, "agents");
+    const url = { local: "" };
+    const engine = createAgentEngine({
+      store,
+      clock,
+      auditor,
+      runner: await createAcpRunner({ agentsFolder }),
+      programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
+      agentsFolder,
+      hide: [dataDir],
+      localUrl: () => url.local,
+      publicUrl: () => config.publicUrl ?? url.local,
+      log,
+    });
     const server = await createServer({
       services: [
         identityService(VERSION),
         catalogService(catalog, createCatalogReads(store)),
         auditService(store),
-        unimplemented(AgentService),
-        unimplemented(TaskService),
-        unimplemented(TimelineService),
+        agentService({ store, ...engine }),
+        taskService(store, engine.commands),
+        timelineService(store, engine.hub, engine.views),
+        agentToolsService({ store, ...engine }),
       ],
-      guards: createGuards({ keys, store, auditor, clock, metrics, openCalls, requestsPerSecond, log }),
+      guards: createGuards({
+        keys,
+        agentKeys: engine.keys,
+        store,
+        auditor,
+        clock,
+        metrics,
+        openCalls,
+        requestsPerSecond,
+        log,
+      }),
       openCalls,
       metrics,
       metricsToLoopback: config.metricsToLoopback,
       tls: config.tls,
       maxConnections: config.maxConnections,
+      version: VERSION,
       log,
     });
     const port = await server.listen(config.port, config.host);
+    const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+    url.local = `${config.tls ? "https" : "http"}://${host}:${port}`;
+    await engine.start();
     const sweep = setInterval(() => openCalls.sweep(clock.nowMs()), EXPIRY_SWEEP_MS);
     return {
-      url: `${config.tls ? "https" : "http"}://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
+      url: url.local,
       adminKeyFile,
       async close(graceMs = CLOSE_GRACE_MS) {
         clearInterval(sweep);
         await server.stop(graceMs);
+        await engine.stop();
         await store.close();
       },
     };

@@ -19,6 +19,9 @@ export function authorize(caller: Caller, rpc: Rpc, request: Message): void {
     case "catalogAction":
       authorizeCatalog(caller, rule.value, (request as Message & { ref?: ResourceRef }).ref?.kind ?? "");
       return;
+    case "turnKey":
+      if (caller.turn === undefined) throw permissionDenied("only an agent at work on a turn may call this");
+      return;
     default:
       throw permissionDenied(`${rpc.action} has no access rule`);
   }

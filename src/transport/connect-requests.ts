@@ -6,18 +6,18 @@ import { Fault } from "../domain/fault.js";
 import { messageFromJson } from "../domain/message-json.js";
 import { clampTimeout } from "./deadline.js";
 import { parseJson } from "./gateway/json-text.js";
+import { PREFIX_BYTES } from "./grpc-frame.js";
 import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "./limits.js";
 import { RequestBytes } from "./request-bytes.js";
 import { requestTimedOut } from "./request-faults.js";
 import { toConnectError } from "./status.js";
 
-const PREFIX_BYTES = 5;
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip);
 
 /**
- * The request as Connect gets to see it: with a deadline that a timer can hold, and its message in one piece. Connect
- * counts all chunks it holds at each one that comes, so that a megabyte sent byte by byte would block the process
- * for minutes. Requests of many messages stay as they are; the services that take such set small limits.
+ * The request as Connect gets to see it: with a deadline that a timer can hold, and its message in one piece.
+ * Connect counts all chunks it holds at each one that comes, so that 60 kB sent byte by byte would block the
+ * process for a minute. Requests of many messages stay as they are: services that take such set small limits.
  */
 export function prepared(
   request: UniversalServerRequest,
@@ -43,17 +43,28 @@ async function* inOnePiece(
     await checkJson(bytes, header, method);
     if (bytes.length > 0) yield bytes;
   } catch (error) {
-    throw error instanceof Fault ? toConnectError(sendable(error)) : error;
+    throw error instanceof Fault ? toConnectError(sendable(error, header.get("content-type"))) : error;
   }
 }
 
 async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const received = new RequestBytes();
-  for await (const chunk of body) {
-    received.add(chunk);
-    if (received.size > MAX_REQUEST_BYTES + PREFIX_BYTES) throw requestTooLarge();
+  const chunks = body[Symbol.asyncIterator]();
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    received.add(next.value);
+    if (received.size <= MAX_REQUEST_BYTES + PREFIX_BYTES) continue;
+    drop(chunks).catch(() => {});
+    throw requestTooLarge();
   }
   return received.bytes;
+}
+
+/**
+ * Reads what nobody wants. Leaving an HTTP/1 request unread closes its connection, and the client, still
+ * sending, may never see the answer. The port's limit on the time of a request bounds it.
+ */
+async function drop(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  while (!(await chunks.next()).done);
 }
 
 async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
@@ -65,19 +76,17 @@ async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 /**
- * Reads a JSON message as `/v1` does and throws its fault. Connect reads it again: it would take silently some of
- * what is refused here, and say less about the rest.
+ * Reads a JSON message as `/v1` does and throws its fault. Connect reads it again: it would take in silence
+ * some of what is refused here, and say less about the rest.
  */
 async function checkJson(bytes: Buffer, header: Headers, method: DescMethod): Promise<void> {
-  const type = /^application\/(?:(grpc|grpc-web|connect)\+)?json\b/.exec(header.get("content-type") ?? "");
+  const type = /^application\/(?:(grpc|grpc-web|connect)\+)?json\b/i.exec(header.get("content-type") ?? "");
   if (type === null) return;
+  const [, protocol] = type;
   const json =
-    type[1] === undefined
+    protocol === undefined
       ? await decompressed(bytes, header.get("content-encoding") ?? "identity")
-      : await unwrapped(
-          bytes,
-          header.get(type[1] === "connect" ? "connect-content-encoding" : "grpc-encoding"),
-        );
+      : await unwrapped(bytes, header.get("connect-content-encoding") ?? header.get("grpc-encoding"));
   if (json !== undefined) messageFromJson(method.input, parseJson(json));
 }
 

@@ -16,23 +16,25 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+import { Code } from "../../gen/google/rpc/code_pb.js";
 import { type Fault, internal } from "../domain/fault.js";
 import { connectFault } from "./connect-faults.js";
+import { PREFIX_BYTES } from "./grpc-frame.js";
 import { sendable } from "./limits.js";
 import { toConnectError } from "./status.js";
 
 /** A fault as the whole answer to a request of this content type. */
 export function faultResponse(contentType: string, fault: Fault): UniversalServerResponse {
-  const error = toConnectError(sendable(fault));
+  const error = toConnectError(sendable(fault, contentType));
   const header = new Headers({ "content-type": contentType });
   if (contentType.startsWith("application/grpc-web")) {
-    return { status: 200, header, body: createAsyncIterable([webTrailer(new Headers(), error)]) };
+    return { status: 200, header, body: createAsyncIterable([WEB_TRAILER.write(new Headers(), error)]) };
   }
   if (contentType.startsWith("application/grpc")) {
     return { status: 200, header, trailer: setTrailerStatus(new Headers(), error) };
   }
   if (contentType.startsWith("application/connect+")) {
-    return { status: 200, header, body: createAsyncIterable([endStream(new Headers(), error)]) };
+    return { status: 200, header, body: createAsyncIterable([END_STREAM.write(new Headers(), error)]) };
   }
   header.set("content-type", "application/json");
   return {
@@ -43,42 +45,51 @@ export function faultResponse(contentType: string, fault: Fault): UniversalServe
 }
 
 /**
- * The response with Connect's own errors put as faults of ours. Such errors come from where neither handlers nor
- * interceptors reach, so they are looked for in what is about to be sent, in the place each protocol has for them.
+ * The response with Connect's own errors put as faults of ours. Such errors come from where neither handlers
+ * nor interceptors reach, so they are looked for in what is about to be sent, where each protocol has them.
  */
-export async function mended(response: UniversalServerResponse): Promise<UniversalServerResponse> {
+export async function mended(
+  response: UniversalServerResponse,
+  report: (bug: unknown) => void,
+): Promise<UniversalServerResponse> {
   const { header, body, trailer } = response;
-  const contentType = header?.get("content-type") ?? "";
   if (body === undefined || header === undefined) return response;
+  const contentType = header.get("content-type") ?? "";
+  const mend = (error: ConnectError | undefined) => mendedError(error, contentType, report);
   if (contentType.startsWith("application/grpc-web")) {
-    return {
-      ...response,
-      body: mendedStream(body, trailerFlag, mendWebTrailer, (fault) => webTrailer(new Headers(), fault)),
-    };
+    return { ...response, body: mendedStream(body, WEB_TRAILER, mend) };
   }
   if (contentType.startsWith("application/connect+")) {
-    return {
-      ...response,
-      body: mendedStream(body, endStreamFlag, mendEndStream, (fault) => endStream(new Headers(), fault)),
-    };
+    return { ...response, body: mendedStream(body, END_STREAM, mend) };
   }
-  if (contentType.startsWith("application/grpc") && trailer)
-    return { ...response, body: mendedGrpc(body, trailer) };
-  if (response.status >= 400 && contentType === "application/json")
-    return mendedUnary(response, header, body);
+  if (contentType.startsWith("application/grpc") && trailer) {
+    return { ...response, body: mendedGrpc(body, trailer, mend) };
+  }
+  if (response.status >= 400 && contentType === "application/json") {
+    return mendedUnary(response, header, body, mend);
+  }
   return response;
 }
 
+type Mend = (error: ConnectError | undefined) => ConnectError | undefined;
+
 /** The mended error, or undefined where there is none or it is one of ours, which has details. */
-function mend(error: ConnectError | undefined): ConnectError | undefined {
+function mendedError(
+  error: ConnectError | undefined,
+  contentType: string,
+  report: (bug: unknown) => void,
+): ConnectError | undefined {
   if (error === undefined || error.details.length > 0) return undefined;
-  return toConnectError(sendable(connectFault(error)));
+  const fault = connectFault(error);
+  if (fault.code === Code.INTERNAL) report(error);
+  return toConnectError(sendable(fault, contentType));
 }
 
 async function mendedUnary(
   response: UniversalServerResponse,
   header: Headers,
   body: AsyncIterable<Uint8Array>,
+  mend: Mend,
 ): Promise<UniversalServerResponse> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
@@ -92,7 +103,11 @@ async function mendedUnary(
   return { status: codeToHttpStatus(error.code), header, body: createAsyncIterable([bytes]) };
 }
 
-async function* mendedGrpc(body: AsyncIterable<Uint8Array>, trailer: Headers): AsyncIterable<Uint8Array> {
+async function* mendedGrpc(
+  body: AsyncIterable<Uint8Array>,
+  trailer: Headers,
+  mend: Mend,
+): AsyncIterable<Uint8Array> {
   try {
     yield* body;
     const error = mend(findTrailerError(trailer));
@@ -103,47 +118,47 @@ async function* mendedGrpc(body: AsyncIterable<Uint8Array>, trailer: Headers): A
   }
 }
 
-/** For the protocols that put the error into an envelope at the end; each chunk is one envelope. */
+/** The envelope at the end of a stream, in protocols that keep the error there. */
+interface End {
+  readonly flag: number;
+  /** The error in one, and where it is written to. */
+  read(data: Uint8Array): { readonly metadata: Headers; readonly error?: ConnectError | undefined };
+  write(metadata: Headers, error: ConnectError): Uint8Array;
+}
+
+const WEB_TRAILER: End = {
+  flag: trailerFlag,
+  read(data) {
+    const metadata = trailerParse(data);
+    return { metadata, error: findTrailerError(metadata) };
+  },
+  write: (metadata, error) =>
+    encodeEnvelope(trailerFlag, trailerSerialize(setTrailerStatus(metadata, error))),
+};
+
+const END_STREAM: End = {
+  flag: endStreamFlag,
+  read: endStreamFromJson,
+  write: (metadata, error) =>
+    encodeEnvelope(endStreamFlag, Buffer.from(JSON.stringify(endStreamToJson(metadata, error, undefined)))),
+};
+
+/** Each chunk is one envelope. */
 async function* mendedStream(
   body: AsyncIterable<Uint8Array>,
-  endFlag: number,
-  mendEnd: (data: Uint8Array) => Uint8Array | undefined,
-  makeEnd: (error: ConnectError) => Uint8Array,
+  end: End,
+  mend: Mend,
 ): AsyncIterable<Uint8Array> {
   try {
-    for await (const chunk of body) {
-      const flags = chunk[0] ?? 0;
-      if ((flags & endFlag) === 0) {
-        yield chunk;
-        continue;
-      }
-      const data = chunk.subarray(5);
-      yield mendEnd((flags & compressedFlag) === 0 ? data : gunzipSync(data)) ?? chunk;
-    }
+    for await (const chunk of body) yield (chunk[0] ?? 0) & end.flag ? mendedEnd(chunk, end, mend) : chunk;
   } catch {
-    yield makeEnd(toConnectError(internal()));
+    yield end.write(new Headers(), toConnectError(internal()));
   }
 }
 
-function mendWebTrailer(data: Uint8Array): Uint8Array | undefined {
-  const trailer = trailerParse(data);
-  const error = mend(findTrailerError(trailer));
-  return error && webTrailer(trailer, error);
-}
-
-function webTrailer(trailer: Headers, error: ConnectError): Uint8Array {
-  return encodeEnvelope(trailerFlag, trailerSerialize(setTrailerStatus(trailer, error)));
-}
-
-function mendEndStream(data: Uint8Array): Uint8Array | undefined {
-  const end = endStreamFromJson(data);
-  const error = mend(end.error);
-  return error && endStream(end.metadata, error);
-}
-
-function endStream(metadata: Headers, error: ConnectError): Uint8Array {
-  return encodeEnvelope(
-    endStreamFlag,
-    Buffer.from(JSON.stringify(endStreamToJson(metadata, error, undefined))),
-  );
+function mendedEnd(chunk: Uint8Array, end: End, mend: Mend): Uint8Array {
+  const data = chunk.subarray(PREFIX_BYTES);
+  const { metadata, error } = end.read((chunk[0] ?? 0) & compressedFlag ? gunzipSync(data) : data);
+  const mended = mend(error);
+  return mended ? end.write(metadata, mended) : chunk;
 }

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { ConnectRouter } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { Code } from "../../gen/google/rpc/code_pb.js";
 import { Fault, internal, malformed } from "../domain/fault.js";
+import { quoted } from "../domain/name.js";
 import type { Call } from "./call.js";
 import { implementation } from "./connect-handlers.js";
 import { prepared } from "./connect-requests.js";
@@ -30,7 +31,7 @@ export interface ConnectOptions {
   readonly log?: Pick<Logger, "error">;
 }
 
-/** Connect, gRPC-Web and gRPC for every RPC, streams and compression included; what is fast has its own lane. */
+/** Connect, gRPC-Web and gRPC for every RPC, streams and compression included: whatever the lanes leave. */
 export function registerConnect(
   app: FastifyInstance,
   rpcs: ReadonlyMap<string, Rpc>,
@@ -42,8 +43,8 @@ export function registerConnect(
     for (const rpc of rpcs.values()) router.rpc(rpc.method, implementation(rpc, call), NOT_AT_SHUTDOWN);
     const services = new Map(router.handlers.map((handler) => [handler.service, handler]));
     // The plugin reads the list after this function has returned.
-    const mended = router.handlers.map((handler) => guarded(handler, options));
-    router.handlers.splice(0, Infinity, ...mended, ...[...services.values()].map(unknownMethod));
+    const known = router.handlers.map((handler) => guarded(handler, options));
+    router.handlers.splice(0, Infinity, ...known, ...[...services.values()].map(unknownMethod));
   }
 
   app.register(async (scope) => {
@@ -51,12 +52,12 @@ export function registerConnect(
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
     scope.addHook("onRequest", async (request, reply) => {
-      // Connect's plugin throws on it, and then never answers.
       const { stream } = request.raw as unknown as Partial<Http2ServerRequest>;
       // Not the response's 'finish', nor Fastify's onResponse: those come when the stream is closed.
       stream?.once("finish", () => resetUnread(stream));
-      if (!hasUrl(request.raw))
-        return reply.code(400).send(toEnvelope(malformed("malformed HTTP request: no valid host")));
+      if (hasUrl(request.raw)) return;
+      // Connect's plugin would throw, and never answer.
+      return reply.code(400).send(toEnvelope(malformed("malformed HTTP request: no valid host")));
     });
     await scope.register(fastifyConnectPlugin, {
       routes,
@@ -68,30 +69,31 @@ export function registerConnect(
   });
 }
 
+/** Aborting a call at shutdown would cut off a commit in progress: `call` knows who can be told. */
 const NOT_AT_SHUTDOWN = { shutdownSignal: undefined } as object;
 
 function guarded(handler: UniversalHandler, options: ConnectOptions): UniversalHandler {
   const { requestTimeoutMs = 30_000, log } = options;
-  const handle: typeof handler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
+  const report = (error: unknown) => log?.error({ err: error, rpc: handler.requestPath }, "unexpected error");
+  return Object.assign(async (request: UniversalServerRequest) => {
     try {
-      return await mended(await handler(prepared(request, handler.method, requestTimeoutMs)));
+      return await mended(await handler(prepared(request, handler.method, requestTimeoutMs)), report);
     } catch (error) {
-      log?.error({ err: error, rpc: handler.requestPath }, "unexpected error");
+      report(error);
       return faultResponse(request.header.get("content-type") ?? "", internal());
     }
   }, handler);
-  return handle;
 }
 
-/** Takes the paths below a service that are none of its methods: gRPC and Connect clients want their own form. */
+/** Takes the paths below a service that are no method of it: clients expect the form of their protocol. */
 function unknownMethod(handler: UniversalHandler): UniversalHandler {
   const { typeName } = handler.service;
-  const handle: typeof handler = Object.assign(async (request: Parameters<UniversalHandler>[0]) => {
+  const answer = async (request: UniversalServerRequest) => {
     const name = new URL(request.url).pathname.slice(typeName.length + 2);
-    const fault = new Fault(Code.UNIMPLEMENTED, "UNIMPLEMENTED", `${typeName} has no method '${name}'`);
+    const fault = new Fault(Code.UNIMPLEMENTED, "UNIMPLEMENTED", `${typeName} has no method ${quoted(name)}`);
     return faultResponse(request.header.get("content-type") ?? "", fault);
-  }, handler);
-  return Object.assign(handle, { requestPath: `/${typeName}/*` });
+  };
+  return Object.assign(answer, handler, { requestPath: `/${typeName}/*` });
 }
 
 function hasUrl(request: IncomingMessage): boolean {

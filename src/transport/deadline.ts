@@ -25,7 +25,7 @@ export function badTimeout(header: "grpc-timeout" | "connect-timeout-ms", value:
   return malformed(`${header}: '${value}' is not a timeout (${allowed})`);
 }
 
-/** Brings the client's deadline to what a timer can hold; Connect would take a longer one for one that has passed. */
+/** Cuts the client's deadline to what a timer can hold; Connect would take a longer one for a passed one. */
 export function clampTimeout(header: Headers): void {
   const grpc = header.get("grpc-timeout");
   if (grpc !== null && /^\d{1,8}[HMS]$/.test(grpc) && grpcTimeoutMs(grpc) === MAX_TIMER_MS) {

@@ -1,22 +1,14 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
-import { StatusSchema } from "../../gen/google/rpc/status_pb.js";
 import { Fault, internal } from "../domain/fault.js";
 import { type Call, deadlineExceeded, type Incoming } from "./call.js";
 import { clientGone, deadlinePassed, grpcTimeoutMs } from "./deadline.js";
+import { announcedLength, decodeRequest, encodeReply, PREFIX_BYTES, statusHeaders } from "./grpc-frame.js";
 import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "./limits.js";
 import { RequestBytes } from "./request-bytes.js";
-import {
-  compressedWithoutName,
-  messageCut,
-  messageMissing,
-  messagesExtra,
-  requestTimedOut,
-  undecodable,
-} from "./request-faults.js";
+import { requestTimedOut } from "./request-faults.js";
 import type { Rpc } from "./rpc.js";
-import { toStatus } from "./status.js";
 import { resetUnread } from "./unread.js";
 
 export interface GrpcLaneOptions {
@@ -26,8 +18,6 @@ export interface GrpcLaneOptions {
   readonly log?: Pick<Logger, "error">;
 }
 
-/** A flag and the length of the message. */
-const PREFIX_BYTES = 5;
 const HEAD = { ":status": 200, "content-type": "application/grpc+proto" };
 const NOTHING = new RequestBytes();
 const OK = { "grpc-status": "0" };
@@ -60,7 +50,7 @@ function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
   return headers[":method"] === "POST" && (encoding === undefined || encoding === "identity");
 }
 
-/** One call on its stream. It is answered once: whatever comes later, from the handler or a timer, is dropped. */
+/** One call on its stream. It is answered once: what comes later, from the handler or a timer, is dropped. */
 class Exchange implements Incoming {
   #received = new RequestBytes();
   #answered = false;
@@ -141,7 +131,7 @@ class Exchange implements Incoming {
     clearTimeout(this.#arrival);
     if (this.#answered) return;
     try {
-      const request = decode(this.rpc, this.#received.bytes);
+      const request = decodeRequest(this.rpc, this.#received.bytes);
       // A call may take hours, and the bytes are a slice of what the socket read at the time, up to 64 KiB.
       this.#received = NOTHING;
       this.call.unary(this.rpc, request, this).then(
@@ -163,7 +153,7 @@ class Exchange implements Incoming {
     if (this.#answered) return;
     const { stream } = this;
     try {
-      const frame = encode(this.rpc, message);
+      const frame = encodeReply(this.rpc, message);
       this.#answered = true;
       stream.on("wantTrailers", sendOk);
       stream.respond(HEAD, THEN_TRAILERS);
@@ -180,58 +170,12 @@ class Exchange implements Incoming {
     this.#received = NOTHING;
     const { stream } = this;
     try {
-      stream.respond({ ...HEAD, ...statusHeaders(sendable(fault)) }, TRAILERS_ONLY);
+      stream.respond({ ...HEAD, ...statusHeaders(sendable(fault, HEAD["content-type"])) }, TRAILERS_ONLY);
       resetUnread(stream);
     } catch {
       stream.destroy();
     }
   }
-}
-
-function announcedLength(body: Buffer): number {
-  return body.length < PREFIX_BYTES ? 0 : body.readUInt32BE(1);
-}
-
-function decode(rpc: Rpc, body: Buffer): Message {
-  if (body.length === 0) throw messageMissing();
-  if (body.length < PREFIX_BYTES) throw messageCut();
-  const length = body.readUInt32BE(1);
-  if (length > body.length - PREFIX_BYTES) throw messageCut();
-  if (length < body.length - PREFIX_BYTES) throw messagesExtra();
-  if (body[0] !== 0) throw compressedWithoutName();
-  try {
-    return fromBinary(rpc.method.input, body.subarray(PREFIX_BYTES));
-  } catch (error) {
-    throw undecodable((error as Error).message);
-  }
-}
-
-function encode(rpc: Rpc, message: Message): Buffer {
-  const bytes = toBinary(rpc.method.output, message);
-  const frame = Buffer.allocUnsafe(PREFIX_BYTES + bytes.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(bytes.length, 1);
-  frame.set(bytes, PREFIX_BYTES);
-  return frame;
-}
-
-function statusHeaders(fault: Fault): Record<string, string> {
-  const status = Buffer.from(toBinary(StatusSchema, toStatus(fault)));
-  return {
-    "grpc-status": String(fault.code),
-    "grpc-message": percentEncode(fault.message),
-    "grpc-status-details-bin": status.toString("base64").replace(/=+$/, ""),
-  };
-}
-
-/**
- * As gRPC has it: bytes of UTF-8, all but the printable ones of ASCII, and '%' itself. A space at either end is
- * encoded too, since HTTP/2 clients drop such a header as malformed.
- */
-function percentEncode(text: string): string {
-  return text.replace(/^ | $|[^\x20-\x24\x26-\x7e]+/g, (run) =>
-    Buffer.from(run).toString("hex").toUpperCase().replace(/../g, "%$&"),
-  );
 }
 
 function sendOk(this: ServerHttp2Stream): void {

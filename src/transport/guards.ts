@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { Code } from "../../gen/google/rpc/code_pb.js";
 import { Fault } from "../domain/fault.js";
+import type { AgentKeys } from "../engine/agents/agent-keys.js";
 import type { Auditor } from "../engine/audit.js";
 import type { Clock } from "../engine/clock.js";
 import { bearerOf, type Keys } from "../engine/keys.js";
@@ -15,6 +16,7 @@ const REFUSALS_PER_MINUTE = 10;
 
 export interface GuardOptions {
   readonly keys: Keys;
+  readonly agentKeys: AgentKeys;
   readonly store: Store;
   readonly auditor: Auditor;
   readonly clock: Clock;
@@ -46,7 +48,8 @@ export function createGuards(options: GuardOptions): CallGuards {
   return {
     authenticate(authorization) {
       try {
-        const caller = keys.authenticate(bearerOf(authorization));
+        const key = bearerOf(authorization);
+        const caller = options.agentKeys.find(key) ?? keys.authenticate(key);
         return caller instanceof Promise ? caller.catch(countBadKey) : caller;
       } catch (error) {
         return countBadKey(error);

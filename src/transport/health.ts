@@ -1,8 +1,8 @@
 import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/health/v1/health_pb.js";
 import { notFound, resourceExhausted } from "../domain/fault.js";
+import { quoted } from "../domain/name.js";
 import { serverStopping } from "./call.js";
-import { sendable } from "./limits.js";
 import { toConnectError } from "./status.js";
 
 export interface HealthService {
@@ -12,9 +12,9 @@ export interface HealthService {
 }
 
 /**
- * grpc.health.v1, open without a key. All services live and die together, so each has the health of the server,
- * whose name is the empty string. Serving from the start: a server that cannot serve does not listen. Since nobody
- * needs a key to watch, there is a limit to all watchers together.
+ * grpc.health.v1, open without a key. All services live and die together, so each has the health of the
+ * server, whose name is the empty string. Serving from the start: a server that cannot serve does not listen.
+ * Since nobody needs a key to watch, there is a limit to all watchers together.
  */
 export function createHealth(services: readonly string[], maxWatchers = 1000): HealthService {
   const names = ["", ...services, Health.typeName];
@@ -56,7 +56,7 @@ export function createHealth(services: readonly string[], maxWatchers = 1000): H
       router.service(Health, {
         check({ service }) {
           if (names.includes(service)) return { status };
-          throw toConnectError(sendable(notFound("SERVICE_NOT_FOUND", `there is no service '${service}'`)));
+          throw toConnectError(notFound("SERVICE_NOT_FOUND", `there is no service ${quoted(service)}`));
         },
         list: () => ({ statuses: Object.fromEntries(names.map((name) => [name, { status }])) }),
         watch,

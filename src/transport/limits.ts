@@ -7,31 +7,32 @@ export function requestTooLarge(): Fault {
   return resourceExhausted("REQUEST_TOO_LARGE", "request is larger than 4 MiB");
 }
 
-/** In bytes of UTF-8, each. gRPC sends errors as headers, and its clients give up at 8 KiB of them. */
-const MAX_TEXT_BYTES = 1024;
-const MAX_VIOLATIONS_BYTES = 2048;
-
 /**
- * The fault as it may be sent. Texts quote what the caller sent, which can be megabytes, or half a surrogate
- * pair, on which Connect's encodeURIComponent throws.
+ * The fault as it may be sent in answer to a request of this content type. Texts quote what the caller sent:
+ * that can be half a surrogate pair, on which Connect's encodeURIComponent throws, and it can be long, while
+ * gRPC sends errors as headers and some of its clients give up at 8 KiB of them.
  */
-export function sendable(fault: Fault): Fault {
-  const message = cut(fault.message, MAX_TEXT_BYTES);
-  const violations = fault.details.violations && cutViolations(fault.details.violations);
-  if (message === fault.message && violations === fault.details.violations) return fault;
-  return new Fault(fault.code, fault.reason, message, {
-    ...fault.details,
-    ...(violations && { violations }),
-  });
+export function sendable(fault: Fault, contentType: string | null): Fault {
+  const inHeaders = /^application\/grpc(?!-web)/i.test(contentType ?? "");
+  // The text is sent twice: percent-encoded, and with the violations in base64.
+  const message = fitted(fault.message, !inHeaders ? Infinity : isAscii(fault.message) ? 2048 : 1024);
+  const before = fault.details.violations ?? [];
+  const violations = fittedViolations(before, inHeaders ? 2048 : Infinity);
+  if (message === fault.message && violations === before) return fault;
+  const details = before.length > 0 ? { ...fault.details, violations } : fault.details;
+  return new Fault(fault.code, fault.reason, message, details);
 }
 
 /** As many as fit, each cut to fit; the same list if nothing had to be done. */
-function cutViolations(violations: readonly FieldViolation[]): readonly FieldViolation[] {
+function fittedViolations(
+  violations: readonly FieldViolation[],
+  maxBytes: number,
+): readonly FieldViolation[] {
   const kept: FieldViolation[] = [];
-  let left = MAX_VIOLATIONS_BYTES;
+  let left = maxBytes;
   for (const violation of violations) {
-    const field = cut(violation.field, left / 2);
-    const description = cut(violation.description, left / 2);
+    const field = fitted(violation.field, left / 2);
+    const description = fitted(violation.description, left / 2);
     const same = field === violation.field && description === violation.description;
     kept.push(same ? violation : { field, description });
     left -= Buffer.byteLength(field) + Buffer.byteLength(description);
@@ -41,13 +42,17 @@ function cutViolations(violations: readonly FieldViolation[]): readonly FieldVio
   return same ? violations : kept;
 }
 
-/** Well-formed text of at most `maxBytes`, with an ellipsis where something is missing. */
-function cut(text: string, maxBytes: number): string {
-  // A UTF-16 unit is at most three bytes; the second test turns away half surrogate pairs.
+/** Well-formed text of at most so many bytes of UTF-8, with an ellipsis where something is missing. */
+function fitted(text: string, maxBytes: number): string {
+  // A UTF-16 unit is at most three bytes.
   if (text.length * 3 <= maxBytes && !LONE_SURROGATE.test(text)) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return bytes.toString();
   return `${bytes.toString("utf8", 0, Math.max(0, maxBytes - 3)).replace(/\uFFFD$/, "")}…`;
+}
+
+function isAscii(text: string): boolean {
+  return /^[ -~]*$/.test(text);
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -16,7 +16,7 @@ type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema
 /** A name with room to spare. Anyone may send these, and Connect is slow at long messages in small pieces. */
 const MAX_QUESTION_BYTES = 4096;
 
-/** gRPC's server reflection, in both versions that are in use. Open without a key: it tells what is public anyway. */
+/** gRPC's server reflection, both versions in use. Open without a key: it tells what is public anyway. */
 export function reflectionRoutes(
   router: ConnectRouter,
   services: readonly { readonly desc: DescService }[],

@@ -1,7 +1,7 @@
 /**
  * Bytes of a request as they come in. The first chunk is kept as it is, and mostly it is all there is; what
- * follows is copied into a buffer that doubles, since a list of chunks can be made to hold a hundred times the
- * memory of its bytes by sending them one by one.
+ * follows is copied into a buffer that doubles. A list of chunks can be made to hold a hundred times the
+ * memory of its bytes, by sending them one by one.
  */
 export class RequestBytes {
   #buffer: Buffer | undefined;

@@ -16,6 +16,7 @@ import {
 import { createGrpcLane } from "./grpc-unary.js";
 import { createHealth } from "./health.js";
 import type { Handler } from "./http1-server.js";
+import { registerMcp } from "./mcp/register-mcp.js";
 import type { Metrics } from "./metrics.js";
 import type { OpenCalls } from "./open-calls.js";
 import { createPort, type Port, type PortOptions } from "./port.js";
@@ -31,6 +32,7 @@ export interface ServerOptions {
   readonly metricsToLoopback: boolean;
   readonly tls: PortOptions["tls"] | undefined;
   readonly maxConnections: number;
+  readonly version: string;
   readonly log: Logger;
 }
 
@@ -67,6 +69,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.setErrorHandler(createErrorHandler(log));
   app.setNotFoundHandler(notFoundHandler);
   registerGateway(app, rpcs.values(), call, log);
+  registerMcp(app, rpcs.values(), call, guards, options.version);
   const shutdown = new AbortController();
   registerConnect(app, rpcs, call, {
     shutdownSignal: shutdown.signal,

@@ -76,33 +76,33 @@ function answerJson(method: DescMethod, message: Message): Outcome {
 
 const gzip = { sendCompression: compressionGzip, acceptCompression: [compressionGzip], compressMinBytes: 0 };
 
-const TRANSPORTS: readonly (readonly [name: string, open: (baseUrl: string) => Transport])[] = [
-  ["Connect JSON, HTTP/1.1", (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" })],
-  ["Connect JSON, HTTP/2", (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "2" })],
-  ["Connect JSON, gzip", (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "2", ...gzip })],
-  [
-    "Connect binary, HTTP/1.1",
-    (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: true }),
-  ],
-  [
-    "Connect binary, HTTP/2",
-    (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: true }),
-  ],
-  ["gRPC-Web, HTTP/1.1", (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" })],
-  ["gRPC-Web, HTTP/2", (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "2" })],
-  [
-    "gRPC-Web JSON, HTTP/1.1",
-    (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false }),
-  ],
+type Open = (baseUrl: string, http1: { httpVersion: "1.1"; nodeOptions: { agent: http.Agent } }) => Transport;
+
+const http2Version = { httpVersion: "2" } as const;
+const binary = { useBinaryFormat: true };
+const json = { useBinaryFormat: false };
+
+const TRANSPORTS: readonly (readonly [name: string, open: Open])[] = [
+  ["Connect JSON, HTTP/1.1", (baseUrl, http1) => createConnectTransport({ baseUrl, ...http1 })],
+  ["Connect JSON, HTTP/2", (baseUrl) => createConnectTransport({ baseUrl, ...http2Version })],
+  ["Connect JSON, gzip", (baseUrl) => createConnectTransport({ baseUrl, ...http2Version, ...gzip })],
+  ["Connect binary, HTTP/1.1", (baseUrl, http1) => createConnectTransport({ baseUrl, ...http1, ...binary })],
+  ["Connect binary, HTTP/2", (baseUrl) => createConnectTransport({ baseUrl, ...http2Version, ...binary })],
+  ["gRPC-Web, HTTP/1.1", (baseUrl, http1) => createGrpcWebTransport({ baseUrl, ...http1 })],
+  ["gRPC-Web, HTTP/2", (baseUrl) => createGrpcWebTransport({ baseUrl, ...http2Version })],
+  ["gRPC-Web JSON, HTTP/1.1", (baseUrl, http1) => createGrpcWebTransport({ baseUrl, ...http1, ...json })],
   ["gRPC, the short lane", (baseUrl) => createGrpcTransport({ baseUrl })],
   ["gRPC, gzip", (baseUrl) => createGrpcTransport({ baseUrl, ...gzip })],
-  ["gRPC JSON", (baseUrl) => createGrpcTransport({ baseUrl, useBinaryFormat: false })],
+  ["gRPC JSON", (baseUrl) => createGrpcTransport({ baseUrl, ...json })],
 ];
 
-/** Every protocol through the library that most people use for it. */
+/** Every protocol through the library that most people use for it; they share no connection with other clients. */
 export function openClients(url: string): Client[] {
+  const agent = new http.Agent({ keepAlive: true });
+  cleanUp(() => agent.destroy());
+  const http1 = { httpVersion: "1.1", nodeOptions: { agent } } as const;
   return [
-    ...TRANSPORTS.map(([name, open]) => connectClient(name, open(url))),
+    ...TRANSPORTS.map(([name, open]) => connectClient(name, open(url, http1))),
     grpcJsClient("gRPC, grpc-js", url, {}),
     grpcJsClient("gRPC, grpc-js, gzip", url, {
       "grpc.default_compression_algorithm": grpc.compressionAlgorithms.gzip,

@@ -89,17 +89,22 @@ export async function startServe(
   return { ...program, url, dataDir, adminKey: readFileSync(join(dataDir, "admin.key"), "utf8").trim() };
 }
 
-/** The address in `listening on …`; fails with all that was said if the program ends without it. */
+/** The address in `listening on …`. */
 export function listeningUrl(program: Program): Promise<string> {
+  return printed(program, /^listening on (\S+)\n/m);
+}
+
+/** What the pattern's group finds on standard output, once it does; fails with all that was said if it never does. */
+export function printed(program: Program, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      const url = /^listening on (\S+)$/m.exec(program.stdout())?.[1];
-      if (url !== undefined) resolve(url);
+      const found = pattern.exec(program.stdout())?.[1];
+      if (found !== undefined) resolve(found);
     };
     program.child.stdout?.on("data", look);
     program.exited.then(({ code, signal }) => {
       const said = `${program.stdout()}${program.stderr()}`;
-      reject(new Error(`retinue serve ended (${code ?? signal}) before it listened: ${said}`));
+      reject(new Error(`retinue ended (${code ?? signal}) before it said ${pattern}: ${said}`));
     }, reject);
     look();
   });

@@ -113,13 +113,18 @@ for (const [name, open] of TRANSPORTS) {
       );
     });
 
-    it("cuts a long error text", async () => {
-      const fault = invalidFields([{ field: "ref.name", description: "ö".repeat(100_000) }]);
-      server.answers = { unary: () => Promise.reject(fault) };
-      const { message, violations } = told(await failure(client(CatalogService).getResource({})));
-      assert.match(message, /^ref.name: ö{400,}…$/);
-      assert.match(violations[0]?.description ?? "", /^ö{400,}…$/);
-    });
+    const cutting = /^gRPC(?!-Web)/.test(name);
+    it(
+      cutting ? "cuts an error text that is too long for headers" : "does not cut an error text",
+      async () => {
+        const fault = invalidFields([{ field: "ref.name", description: "ö".repeat(100_000) }]);
+        server.answers = { unary: () => Promise.reject(fault) };
+        const answer = told(await failure(client(CatalogService).getResource({})));
+        if (!cutting) return assert.deepEqual(answer, toldFault(fault));
+        assert.match(answer.message, /^ref.name: ö{400,}…$/);
+        assert.match(answer.violations[0]?.description ?? "", /^ö{400,}…$/);
+      },
+    );
 
     it("shows a bug as INTERNAL", async () => {
       server.answers = { unary: () => Promise.reject(new Error("secret")) };
@@ -129,8 +134,10 @@ for (const [name, open] of TRANSPORTS) {
 
     it("shows a reply that cannot be encoded as INTERNAL", async () => {
       server.answers = { unary: async () => ({ generation: {} }) };
+      const logged = server.served.logged.length;
       const { code, message, reason } = told(await failure(client(CatalogService).getResource({})));
       assert.deepEqual([code, message, reason], [Code.INTERNAL, "internal error", "INTERNAL"]);
+      assert.equal(server.served.logged.length, logged + 1);
     });
 
     it("carries a stream, and the fault that ends it", async () => {
@@ -162,7 +169,7 @@ for (const [name, open] of TRANSPORTS) {
       );
     });
 
-    it("a deadline that passes is DEADLINE_EXCEEDED even if the handler never returns, and aborts its signal", async () => {
+    it("a deadline that passes is DEADLINE_EXCEEDED even if the handler never returns", async () => {
       const { unary, called } = stuck();
       server.answers = { unary };
       // The client would give up by itself, so its own timer is not used.
@@ -391,7 +398,7 @@ for (const wire of WIRES) {
         delay.enable();
         assert.deepEqual(await answer, toldFault(requestTooLarge()));
         delay.disable();
-        assert.ok(delay.max < 500e6, `blocked for ${delay.max / 1e6} ms`);
+        assert.ok(delay.max < 2000e6, `blocked for ${delay.max / 1e6} ms`);
       });
     }
 
@@ -434,7 +441,7 @@ for (const wire of WIRES) {
       const headers = { ":path": "/retinue.v1.CatalogService/Frobnicate", "content-type": wire.binary };
       const answer = await toldTo(open(t, server.served, headers).end(enveloped(Buffer.of())));
       assert.deepEqual([answer.code, answer.reason], [Code.UNIMPLEMENTED, "UNIMPLEMENTED"]);
-      assert.equal(answer.message, "retinue.v1.CatalogService has no method 'Frobnicate'");
+      assert.equal(answer.message, 'retinue.v1.CatalogService has no method "Frobnicate"');
     });
 
     const OTHER: readonly (readonly [what: string, headers: http2.OutgoingHttpHeaders, status: number])[] = [
@@ -478,6 +485,18 @@ it("a request that does not arrive in time is answered and its stream closed", a
     assert.equal(stream.rstCode, http2.constants.NGHTTP2_NO_ERROR);
   });
   await Promise.all(checks);
+});
+
+it("a connection of HTTP/1.1 goes on after a request that was too large", async (t) => {
+  const served = await serve(t, { unary: echo });
+  const socket = net.connect(Number(new URL(served.url).port), "127.0.0.1");
+  t.after(() => socket.destroy());
+  const head = `POST ${GET.path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+  const chunk = `100000\r\n${" ".repeat(0x100000)}\r\n`;
+  socket.write(`${head}transfer-encoding: chunked\r\n\r\n${chunk.repeat(6)}0\r\n\r\n`);
+  socket.write(`${head}content-length: 2\r\nconnection: close\r\n\r\n{}`);
+  const answers = (await buffer(socket)).toString();
+  assert.deepEqual(answers.match(/HTTP\/1.1 \d+/g), ["HTTP/1.1 429", "HTTP/1.1 200"]);
 });
 
 describe("a message in frames of one byte", () => {
@@ -533,7 +552,7 @@ describe("a message in frames of one byte", () => {
       if (answered()) break;
     }
     delay.disable();
-    assert.ok(delay.max < 3000e6, `blocked for ${delay.max / 1e6} ms`);
+    assert.ok(delay.max < 5000e6, `blocked for ${delay.max / 1e6} ms`);
   });
 });
 

@@ -80,7 +80,7 @@ describe("grpc.health.v1", () => {
 
   it("the check of an unknown service is NOT_FOUND", async (t) => {
     const served = await serve(t, {});
-    const expected = toldFault(notFound("SERVICE_NOT_FOUND", "there is no service 'nope'"));
+    const expected = toldFault(notFound("SERVICE_NOT_FOUND", 'there is no service "nope"'));
     assert.deepEqual(told(await failure(clientOf(served).check({ service: "nope" }))), expected);
   });
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/access.proto.
  */
 export const file_retinue_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZXRpbnVlL3YxL2FjY2Vzcy5wcm90bxIKcmV0aW51ZS52MSJpCgZBY2Nlc3MSDwoFc2NvcGUYASABKAlIABIRCgdhbnlfa2V5GAIgASgISAASMwoOY2F0YWxvZ19hY3Rpb24YAyABKA4yGS5yZXRpbnVlLnYxLkNhdGFsb2dBY3Rpb25IAEIGCgRydWxlKn0KDUNhdGFsb2dBY3Rpb24SHgoaQ0FUQUxPR19BQ1RJT05fVU5TUEVDSUZJRUQQABIXChNDQVRBTE9HX0FDVElPTl9SRUFEEAESGAoUQ0FUQUxPR19BQ1RJT05fV1JJVEUQAhIZChVDQVRBTE9HX0FDVElPTl9ERUxFVEUQAzpMCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi0hwMgASgLMhIucmV0aW51ZS52MS5BY2Nlc3NSBmFjY2Vzc2IGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChdyZXRpbnVlL3YxL2FjY2Vzcy5wcm90bxIKcmV0aW51ZS52MSJ9CgZBY2Nlc3MSDwoFc2NvcGUYASABKAlIABIRCgdhbnlfa2V5GAIgASgISAASMwoOY2F0YWxvZ19hY3Rpb24YAyABKA4yGS5yZXRpbnVlLnYxLkNhdGFsb2dBY3Rpb25IABISCgh0dXJuX2tleRgEIAEoCEgAQgYKBHJ1bGUiKQoEVG9vbBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJKn0KDUNhdGFsb2dBY3Rpb24SHgoaQ0FUQUxPR19BQ1RJT05fVU5TUEVDSUZJRUQQABIXChNDQVRBTE9HX0FDVElPTl9SRUFEEAESGAoUQ0FUQUxPR19BQ1RJT05fV1JJVEUQAhIZChVDQVRBTE9HX0FDVElPTl9ERUxFVEUQAzpMCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi0hwMgASgLMhIucmV0aW51ZS52MS5BY2Nlc3NSBmFjY2VzczpGCgR0b29sEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtYcDIAEoCzIQLnJldGludWUudjEuVG9vbFIEdG9vbGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call an RPC. Every method of this package carries one; a server that finds a method without
@@ -50,6 +50,14 @@ export type Access = Message<"retinue.v1.Access"> & {
      */
     value: CatalogAction;
     case: "catalogAction";
+  } | {
+    /**
+     * The key of an agent's own process, while that process works on a turn; it speaks for that turn only.
+     *
+     * @generated from field: bool turn_key = 4;
+     */
+    value: boolean;
+    case: "turnKey";
   } | { case: undefined; value?: undefined };
 };
 
@@ -59,6 +67,34 @@ export type Access = Message<"retinue.v1.Access"> & {
  */
 export const AccessSchema: GenMessage<Access> = /*@__PURE__*/
   messageDesc(file_retinue_v1_access, 0);
+
+/**
+ * How an RPC is offered to agents as an MCP tool.
+ *
+ * @generated from message retinue.v1.Tool
+ */
+export type Tool = Message<"retinue.v1.Tool"> & {
+  /**
+   * Name of the tool. Begins with `retinue_`, so that it collides with no tool of the agent's own.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What the model is told about it.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+};
+
+/**
+ * Describes the message retinue.v1.Tool.
+ * Use `create(ToolSchema)` to create a new message.
+ */
+export const ToolSchema: GenMessage<Tool> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_access, 1);
 
 /**
  * What is done to a catalog resource; each kind names the scope that each action needs.
@@ -108,4 +144,12 @@ export const CatalogActionSchema: GenEnum<CatalogAction> = /*@__PURE__*/
  */
 export const access: GenExtension<MethodOptions, Access> = /*@__PURE__*/
   extDesc(file_retinue_v1_access, 0);
+
+/**
+ * Set on methods that agents call as tools.
+ *
+ * @generated from extension: retinue.v1.Tool tool = 50101;
+ */
+export const tool: GenExtension<MethodOptions, Tool> = /*@__PURE__*/
+  extDesc(file_retinue_v1_access, 1);
 

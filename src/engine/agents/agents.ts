@@ -1,0 +1,53 @@
+import type { Limits } from "../../domain/agent/limits.js";
+import type { Change, Store } from "../../storage/store.js";
+import type { Clock } from "../clock.js";
+import { createDoor } from "../door.js";
+import type { Hub } from "./hub.js";
+import { openStage, type Stage } from "./stage.js";
+import { loadValue, type Value } from "./values.js";
+
+/** The door of the agents: every change of one, by a caller, a runner or the clock, is one call of `change`. */
+export interface Agents {
+  /**
+   * Decides and commits. `decide` is pure but for the stage; it may run several times.
+   *
+   * @param actor whose doing the events are
+   */
+  change<R>(actor: string, decide: (stage: Stage, nowMs: number) => R): Promise<R>;
+}
+
+export interface AgentsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly hub: Hub;
+  /** Whether somebody waits for a slot of the pool. */
+  readonly slotWanted: () => boolean;
+  /** Agents that a commit changed, once it stands. */
+  readonly changed: (uid: string) => void;
+}
+
+/** Live agents are few and busy; their ended ones are read from the store. */
+const REMEMBERED = 10_000;
+
+export function createAgents({ store, clock, limits, hub, slotWanted, changed }: AgentsOptions): Agents {
+  const door = createDoor<Value>({ store, load: (key) => loadValue(store, key), remember: REMEMBERED });
+
+  return {
+    async change(actor, decide) {
+      let committed: readonly Change[] = [];
+      const reply = await door.change((view) => {
+        const nowMs = clock.nowMs();
+        const stage = openStage(view, { nowMs, limits, actor, slotWanted: slotWanted(), newId: clock.newId });
+        const decision = stage.done(decide(stage, nowMs));
+        committed = decision.changes;
+        return decision;
+      });
+      for (const uid of new Set(committed.flatMap((done) => (done.type === "agent" ? [done.row.uid] : [])))) {
+        hub.publish(uid);
+        changed(uid);
+      }
+      return reply;
+    },
+  };
+}

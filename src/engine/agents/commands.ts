@@ -1,0 +1,81 @@
+import type { Agent } from "../../domain/agent/agent.js";
+import type { Decision as AgentDecision, Context } from "../../domain/agent/decision.js";
+import type { FollowUpRequest } from "../../domain/agent/follow-up.js";
+import { queueAdd, type Receipt } from "../../domain/agent/queue-add.js";
+import { actorOf } from "../../domain/caller.js";
+import type { AgentRow } from "../../storage/agent-rows.js";
+import type { Store } from "../../storage/store.js";
+import { type Act, type Auditor, agentTarget } from "../audit.js";
+import type { Clock } from "../clock.js";
+import type { Agents } from "./agents.js";
+import type { Documents } from "./documents.js";
+import { killSubtree, type Stage } from "./stage.js";
+import { keys } from "./values.js";
+
+/** What callers do to an agent that exists: each a single commit with its audit record. */
+export interface Commands {
+  queue(row: AgentRow, request: FollowUpRequest, act: Act): Promise<Receipt & { readonly seq: number }>;
+  kill(row: AgentRow, act: Act): Promise<void>;
+  /** Any rule of the domain that concerns one agent. */
+  decide<R>(row: AgentRow, act: Act, rule: (agent: Agent, context: Context) => AgentDecision<R>): Promise<R>;
+}
+
+export interface CommandsOptions {
+  readonly agents: Agents;
+  readonly documents: Documents;
+  readonly store: Store;
+  readonly auditor: Auditor;
+  readonly clock: Clock;
+}
+
+export function createCommands({ agents, documents, store, auditor, clock }: CommandsOptions): Commands {
+  function audit(stage: Stage, agent: Agent, act: Act): void {
+    const what = {
+      tenant: agent.key.tenant,
+      target: agentTarget(agent.key),
+      generationBefore: 0,
+      generationAfter: 0,
+    };
+    stage.add(auditor.done(act, what));
+  }
+
+  /** A change that came to nothing leaves no record. */
+  function applied<R>(stage: Stage, before: Agent, decision: AgentDecision<R>, act: Act): R {
+    if (decision.agent !== before || decision.events.length > 0) audit(stage, before, act);
+    return stage.apply(decision);
+  }
+
+  return {
+    decide(row, act, rule) {
+      return agents.change(actorOf(act.caller), (stage) => {
+        const { agent } = stage.require(row.uid);
+        return applied(stage, agent, rule(agent, stage.contextOf(agent)), act);
+      });
+    },
+
+    async queue(row, request, act) {
+      const { uid, tenant } = row;
+      const persona = request.agent === "" ? undefined : await documents.persona(tenant, request.agent);
+      const backendOf = await documents.backends(tenant, [request.model, persona?.settings?.model ?? ""]);
+      const sender = actorOf(act.caller);
+      const mintedId = clock.newId();
+      const receipt = await agents.change(sender, (stage) => {
+        const { agent } = stage.require(uid);
+        const named = request.followUpId;
+        const existing = named === "" ? undefined : stage.look("followUp", keys.followUp(uid, named));
+        const input = { request, sender, mintedId, existing, persona, backendOf };
+        return applied(stage, agent, queueAdd(agent, input, stage.contextOf(agent)), act);
+      });
+      const stored = await store.followUp(uid, receipt.followUpId);
+      return { ...receipt, seq: stored?.seq ?? 0 };
+    },
+
+    kill(row, act) {
+      return agents.change(actorOf(act.caller), (stage) => {
+        const { agent } = stage.require(row.uid);
+        killSubtree(stage, row.uid, "killed");
+        if (stage.require(row.uid).agent !== agent) audit(stage, agent, act);
+      });
+    },
+  };
+}

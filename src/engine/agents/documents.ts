@@ -1,0 +1,77 @@
+import type { Environment, Model, Persona, Workspace } from "../../../gen/retinue/v1/catalog_pb.js";
+import type { Backend } from "../../../gen/retinue/v1/settings_pb.js";
+import type { PersonaDocument } from "../../domain/agent/settings-check.js";
+import { backendOfModelName } from "../../domain/backends/index.js";
+import type { Document, Kind } from "../../domain/catalog/kind.js";
+import { environment } from "../../domain/catalog/kinds/environment.js";
+import { model } from "../../domain/catalog/kinds/model.js";
+import { persona } from "../../domain/catalog/kinds/persona.js";
+import { workspace } from "../../domain/catalog/kinds/workspace.js";
+import type { Store } from "../../storage/store.js";
+import { documentOf } from "../catalog/values.js";
+
+/** The catalog as agents see it: documents by name, builtins included, at one moment. */
+export interface Documents {
+  workspace(tenant: string, name: string): Promise<Workspace | undefined>;
+  workspaces(tenant: string): Promise<{ readonly name: string; readonly default: boolean }[]>;
+  environment(tenant: string, name: string): Promise<Environment | undefined>;
+  persona(tenant: string, name: string): Promise<PersonaDocument | undefined>;
+  /** The instructions of a persona as they were at a generation. */
+  instructions(tenant: string, name: string, generation: number): Promise<string>;
+  /** Knows the backends of these models, and of every name that the builtin rules know. */
+  backends(tenant: string, models: readonly string[]): Promise<(model: string) => Backend | undefined>;
+}
+
+/** Enough for every tenant that will ever be: a spawn without a workspace reads them all. */
+const MAX_WORKSPACES = 1000;
+
+export function createDocuments(store: Store): Documents {
+  async function find<D extends Document>(kind: Kind<D>, tenant: string, name: string) {
+    const stored = await store.resource({ tenant, kind: kind.name, name });
+    if (stored && !stored.deleted)
+      return { document: documentOf(kind, stored), generation: stored.generation };
+    const builtin = kind.builtins.get(name);
+    return builtin && { document: builtin, generation: 0 };
+  }
+
+  return {
+    workspace: async (tenant, name) =>
+      (await find(workspace, tenant, name))?.document as Workspace | undefined,
+
+    async workspaces(tenant) {
+      const query = { tenant, kind: workspace.name, afterName: "", limit: MAX_WORKSPACES };
+      const rows = await store.resources(query);
+      return rows.map((row) => ({
+        name: row.name,
+        default: (documentOf(workspace, row) as Workspace).default,
+      }));
+    },
+
+    environment: async (tenant, name) =>
+      (await find(environment, tenant, name))?.document as Environment | undefined,
+
+    async persona(tenant, name) {
+      const found = await find(persona, tenant, name);
+      if (found === undefined) return undefined;
+      const { settings, outputSchema, tasks } = found.document as Persona;
+      return { name, generation: found.generation, settings, outputSchema, tasks };
+    },
+
+    async instructions(tenant, name, generation) {
+      if (generation === 0) return persona.builtins.get(name)?.instructions ?? "";
+      const key = { tenant, kind: persona.name, name };
+      const [version] = await store.versions({ ...key, beforeGeneration: generation + 1, limit: 1 });
+      if (version === undefined || version.generation !== generation) return "";
+      return (documentOf(persona, version) as Persona).instructions;
+    },
+
+    async backends(tenant, models) {
+      const known = new Map<string, Backend>();
+      for (const name of models) {
+        const found = name === "" ? undefined : await find(model, tenant, name);
+        if (found) known.set(name, (found.document as Model).backend);
+      }
+      return (name) => known.get(name) ?? backendOfModelName(name);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { Logger } from "pino";
+import type { Runtime } from "../../domain/agent/agent.js";
+import { DEFAULT_LIMITS } from "../../domain/agent/limits.js";
+import { poolConfig } from "../../domain/catalog/kinds/pool-config.js";
+import { failedPrecondition } from "../../domain/fault.js";
+import type { AgentProgram, Runner } from "../../runner/runner.js";
+import type { Store } from "../../storage/store.js";
+import type { Auditor } from "../audit.js";
+import type { Clock } from "../clock.js";
+import { type AgentKeys, createAgentKeys } from "./agent-keys.js";
+import { type Agents, createAgents } from "./agents.js";
+import { type Commands, createCommands } from "./commands.js";
+import { createDocuments } from "./documents.js";
+import { createHub, type Hub } from "./hub.js";
+import { createProcesses } from "./processes.js";
+import { type AgentViews, createAgentViews } from "./reads.js";
+import { createReconciler } from "./reconciler.js";
+import { createSessions } from "./sessions.js";
+import type { Spawner } from "./spawn.js";
+
+/** Everything that makes agents live. */
+export interface AgentEngine {
+  readonly agents: Agents;
+  readonly commands: Commands;
+  readonly hub: Hub;
+  readonly keys: AgentKeys;
+  readonly spawner: Spawner;
+  readonly views: AgentViews;
+  /** Takes up what an earlier server left, then every agent with something to do. */
+  start(): Promise<void>;
+  /** Suspends running turns; they go on at the next start. */
+  stop(): Promise<void>;
+}
+
+export interface AgentEngineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly auditor: Auditor;
+  readonly runner: Runner;
+  /** The program that runs a model; undefined: none is installed. */
+  readonly programOf: (model: string) => AgentProgram | undefined;
+  readonly agentsFolder: string;
+  readonly hide: readonly string[];
+  /** Where the server is reached from this machine, and by people; known once it listens. */
+  readonly localUrl: () => string;
+  readonly publicUrl: () => string;
+  readonly log: Logger;
+}
+
+export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
+  const { store, clock, auditor, runner, log } = options;
+  const limits = DEFAULT_LIMITS;
+  const documents = createDocuments(store);
+  const hub = createHub();
+  const keys = createAgentKeys(clock);
+  const slots = poolConfig.builtins.get("default")?.slots ?? 1;
+  const reconciler = createReconciler({
+    store,
+    clock,
+    limits,
+    slots,
+    agents: () => agents,
+    sessions: () => sessions,
+    log,
+  });
+  const agents: Agents = createAgents({
+    store,
+    clock,
+    limits,
+    hub,
+    slotWanted: reconciler.slotWanted,
+    changed: reconciler.hint,
+  });
+  const processes = createProcesses({
+    runner,
+    store,
+    clock,
+    keys,
+    programOf: (model) => requireProgram(model, options.programOf(model)),
+    agentsFolder: options.agentsFolder,
+    hide: options.hide,
+    mcpUrl: () => `${options.localUrl()}/mcp`,
+    changed: reconciler.hint,
+    log,
+  });
+  const sessions = createSessions({
+    processes,
+    store,
+    agents,
+    hub,
+    instructions: ({ key, settings }) =>
+      documents.instructions(key.tenant, settings.persona.name, settings.persona.generation),
+    log,
+  });
+
+  /** Before its first run an agent is promised what its profile can do; the process tells the rest. */
+  function runtimeOf(model: string): Runtime {
+    requireProgram(model, options.programOf(model));
+    return { runnerId: "", build: "", capabilities: ["deferral"], isolation: runner.isolation };
+  }
+
+  return {
+    agents,
+    commands: createCommands({ agents, documents, store, auditor, clock }),
+    hub,
+    keys,
+    spawner: { agents, documents, auditor, clock, limits, runtimeOf },
+    views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
+    start: reconciler.start,
+    stop: reconciler.stop,
+  };
+}
+
+function requireProgram(model: string, program: AgentProgram | undefined): AgentProgram {
+  if (program !== undefined) return program;
+  throw failedPrecondition(
+    "AGENT_NOT_INSTALLED",
+    model,
+    `model ${model}: no agent program is configured for it; script-a and script-b run the embedded script`,
+  );
+}

@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Agent, Runtime } from "../../domain/agent/agent.js";
+import type { Fence } from "../../domain/agent/turn.js";
+import type { AgentProgram, Runner, Session } from "../../runner/runner.js";
+import type { Store } from "../../storage/store.js";
+import type { Clock } from "../clock.js";
+import type { AgentKeys } from "./agent-keys.js";
+
+/** The processes beneath the agents: at most one each, kept warm between turns, known to the store while they live. */
+export interface Processes {
+  /** The agent's process, started where there is none; throws RunnerError. */
+  open(agent: Agent): Promise<Process>;
+  find(uid: string): Process | undefined;
+  /** Resolves when none of the agent's processes is left. */
+  end(uid: string, how: "close" | "kill"): Promise<void>;
+  /** Ends what an earlier server left running. */
+  sweep(): Promise<void>;
+  /** Ends everything; turns that were running go on at the next start. */
+  stop(): Promise<void>;
+  /** Tells whoever looks after the agent that its process has moved. */
+  changed(uid: string): void;
+}
+
+export interface Process {
+  readonly session: Session;
+  /** Whether the program remembers earlier prompts of this agent. */
+  readonly prompted: boolean;
+  readonly runtime: Pick<Runtime, "runnerId" | "build" | "isolation">;
+  /** The attempt that its key speaks for. */
+  bind(fence: Fence | undefined): void;
+  costSoFar(cost: number): void;
+}
+
+export interface ProcessesOptions {
+  readonly runner: Runner;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly keys: AgentKeys;
+  readonly programOf: (model: string) => AgentProgram;
+  /** Each agent's home and work folder lie below it, by uid. */
+  readonly agentsFolder: string;
+  /** What no agent may see. */
+  readonly hide: readonly string[];
+  readonly mcpUrl: () => string;
+  readonly changed: (uid: string) => void;
+  readonly log: Logger;
+}
+
+export function createProcesses(options: ProcessesOptions): Processes {
+  const { runner, store, clock, keys, changed, log } = options;
+  const open = new Map<string, Process>();
+
+  async function start(agent: Agent): Promise<Process> {
+    const { uid } = agent;
+    const token = `rtn-${clock.newId()}`;
+    // Stored before it is started: whatever happens next, the token finds it.
+    await store.commit([{ type: "process", row: { token, uid, startedAtMs: clock.nowMs() } }]);
+    const earlier = await store.session(uid);
+    const key = keys.mint(agent);
+    let session: Session;
+    try {
+      session = await runner.start(specOf(agent, token, key, earlier));
+    } catch (error) {
+      await gone(token, key);
+      throw error;
+    }
+    let row = {
+      uid,
+      sessionRef: session.sessionRef,
+      costSoFar: session.resumed ? (earlier?.costSoFar ?? 0) : 0,
+    };
+    await store.commit([{ type: "session", row }]);
+    const process: Process = {
+      session,
+      prompted: session.resumed,
+      runtime: { runnerId: "embedded", build: session.build, isolation: runner.isolation },
+      bind: (fence) => keys.bind(key, fence),
+      costSoFar(costSoFar) {
+        row = { ...row, costSoFar };
+        store
+          .commit([{ type: "session", row }])
+          .catch((err: unknown) => log.warn({ err, uid }, "could not store a cost"));
+      },
+    };
+    open.set(uid, process);
+    void session.exited.then(async () => {
+      if (open.get(uid) === process) open.delete(uid);
+      await gone(token, key);
+      changed(uid);
+    });
+    return process;
+  }
+
+  function specOf(
+    agent: Agent,
+    processToken: string,
+    key: string,
+    earlier: { sessionRef: string; costSoFar: number } | undefined,
+  ) {
+    const { model, reasoningEffort, serviceTier, fastMode } = agent.settings.values;
+    const folder = join(options.agentsFolder, agent.uid);
+    return {
+      uid: agent.uid,
+      cwd: join(folder, "work"),
+      home: join(folder, "home"),
+      program: options.programOf(model),
+      sessionRef: earlier?.sessionRef,
+      costSoFar: earlier?.costSoFar,
+      mcp: { url: options.mcpUrl(), key },
+      settings: { model, reasoningEffort, serviceTier, fastMode },
+      processToken,
+      hide: options.hide,
+    };
+  }
+
+  async function gone(token: string, key: string): Promise<void> {
+    keys.forget(key);
+    await store
+      .commit([{ type: "processGone", token }])
+      .catch((err: unknown) => log.warn({ err }, "could not record the end of a process"));
+  }
+
+  async function end(uid: string, how: "close" | "kill"): Promise<void> {
+    const process = open.get(uid);
+    if (process === undefined) return;
+    open.delete(uid);
+    await process.session[how]();
+  }
+
+  return {
+    open: async (agent) => open.get(agent.uid) ?? start(agent),
+    find: (uid) => open.get(uid),
+    end,
+    changed,
+    async sweep() {
+      const rows = await store.processes();
+      await runner.sweep(rows.map((row) => row.token));
+      await store.commit(rows.map(({ token }) => ({ type: "processGone", token }) as const));
+    },
+    async stop() {
+      await Promise.allSettled([...open.keys()].map((uid) => end(uid, "kill")));
+    },
+  };
+}

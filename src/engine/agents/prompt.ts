@@ -1,0 +1,64 @@
+import { FollowUpState } from "../../../gen/retinue/v1/follow_up_pb.js";
+import type { Agent } from "../../domain/agent/agent.js";
+import type { Prompt as PromptType } from "../../domain/agent/desired.js";
+import type { FollowUp } from "../../domain/agent/follow-up.js";
+import { isOpenTask } from "../../domain/agent/task.js";
+import type { PromptPart } from "../../runner/runner.js";
+import type { Store } from "../../storage/store.js";
+
+/** What a turn is given. Text of ours stands apart from the caller's: nothing in it may pass for their words. */
+export async function promptParts(
+  store: Store,
+  agent: Agent,
+  prompt: PromptType,
+  session: { readonly resumed: boolean; readonly instructions: string },
+): Promise<PromptPart[]> {
+  const preface = session.resumed ? [] : prefaceOf(agent, session.instructions);
+  switch (prompt) {
+    case "message":
+      return [...preface, ...(await messageParts(store, agent)), ...checklistPart(agent)];
+    case "continue": {
+      const cut = platform("You were interrupted by a failure beneath you. Continue where you left off.");
+      // A session that could not be resumed knows nothing of the message: it is given again, knowingly.
+      return session.resumed ? [cut] : [...preface, ...(await messageParts(store, agent)), cut];
+    }
+    case "reminder":
+    case "repair":
+      return [...preface, platform(nudgeText(agent))];
+  }
+}
+
+function prefaceOf(agent: Agent, instructions: string): PromptPart[] {
+  const expected = agent.expectedOutput === "" ? "" : `Expected output: ${agent.expectedOutput}`;
+  return [instructions, expected].filter((text) => text !== "").map(platform);
+}
+
+async function messageParts(store: Store, agent: Agent): Promise<PromptPart[]> {
+  const ids = agent.turn?.followUpIds ?? [];
+  if (ids.length === 0) return [{ from: "caller", text: agent.description }];
+  const parts: PromptPart[] = [];
+  for (const id of ids) {
+    const row = await store.followUp(agent.uid, id);
+    if (row?.state !== FollowUpState.DELIVERED) continue;
+    const { origin, description } = JSON.parse(row.body) as FollowUp;
+    parts.push({ from: origin === "caller" ? "caller" : "platform", text: description });
+  }
+  return parts;
+}
+
+function checklistPart(agent: Agent): PromptPart[] {
+  const open = agent.tasks.filter(isOpenTask);
+  if (open.length === 0) return [];
+  return [platform(`Your checklist:\n${open.map(({ id, subject }) => `- ${id}: ${subject}`).join("\n")}`)];
+}
+
+function nudgeText({ turn }: Agent): string {
+  const nudge = turn?.nudge;
+  return nudge?.type === "repair"
+    ? `Your structured result does not fit the output schema: ${nudge.text}. Give it again.`
+    : `These tasks of your checklist are still open: ${nudge?.text ?? ""}. Finish them, or delete them.`;
+}
+
+function platform(text: string): PromptPart {
+  return { from: "platform", text };
+}

@@ -1,0 +1,185 @@
+import type { Logger } from "pino";
+import type { Agent } from "../../domain/agent/agent.js";
+import { type DesiredEffect, desired } from "../../domain/agent/desired.js";
+import { processesEnded } from "../../domain/agent/kill.js";
+import type { Limits } from "../../domain/agent/limits.js";
+import { slotGranted } from "../../domain/agent/settle.js";
+import { timePassed } from "../../domain/agent/time-passed.js";
+import { turnLost } from "../../domain/agent/turn-loss.js";
+import type { Store } from "../../storage/store.js";
+import type { Clock } from "../clock.js";
+import type { Agents } from "./agents.js";
+import type { Sessions } from "./sessions.js";
+import { createSlots } from "./slots.js";
+import { createTimers } from "./timers.js";
+
+/**
+ * Makes what runs match what the store says. Work comes from state, not from messages: a commit only hints at whom
+ * to look, so that an ordinary wake-up and a restart after a crash are the same code.
+ */
+export interface Reconciler {
+  /** Something about the agent was committed. */
+  hint(uid: string): void;
+  /** Whether somebody waits for a slot. */
+  slotWanted(): boolean;
+  /** Ends what an earlier server left behind, and takes up every agent with something left to do. */
+  start(): Promise<void>;
+  /** No new turns; running ones are suspended and go on at the next start. */
+  stop(): Promise<void>;
+}
+
+export interface ReconcilerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly slots: number;
+  readonly agents: () => Agents;
+  readonly sessions: () => Sessions;
+  readonly log: Logger;
+}
+
+const SWEEP_EVERY_MS = 60_000;
+const BACK_OFF_FIRST_MS = 1000;
+const BACK_OFF_MAX_MS = 60_000;
+
+export function createReconciler(options: ReconcilerOptions): Reconciler {
+  const { store, clock, limits, log } = options;
+  const busy = new Map<string, { again: boolean }>();
+  const failures = new Map<string, number>();
+  const slots = createSlots(options.slots, (uid) => hint(uid));
+  const timers = createTimers(clock.nowMs, (uid) => hint(uid));
+  let sweep: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  /** One look at a time per agent; a hint during a look means another look after it. */
+  function hint(uid: string): void {
+    if (stopped) return;
+    const looking = busy.get(uid);
+    if (looking) {
+      looking.again = true;
+      return;
+    }
+    const look = { again: false };
+    busy.set(uid, look);
+    reconcile(uid)
+      .then(
+        () => void failures.delete(uid),
+        (err: unknown) => comeBack(uid, err),
+      )
+      .finally(() => {
+        busy.delete(uid);
+        if (look.again) hint(uid);
+      });
+  }
+
+  function comeBack(uid: string, err: unknown): void {
+    const count = (failures.get(uid) ?? 0) + 1;
+    failures.set(uid, count);
+    const delayMs = Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** (count - 1));
+    log.error({ err, uid, delayMs }, "could not bring an agent to where it should be");
+    timers.set(uid, clock.nowMs() + delayMs);
+  }
+
+  async function reconcile(uid: string): Promise<void> {
+    const agent = await decideTime(uid);
+    if (agent === undefined) return;
+    if (agent.turn === undefined) slots.release(uid);
+    const { effect, wakeAtMs } = desired(agent, clock.nowMs(), limits);
+    timers.set(uid, wakeAtMs);
+    await act(agent, effect);
+  }
+
+  /** What time alone has brought about is committed first. */
+  function decideTime(uid: string): Promise<Agent | undefined> {
+    return options.agents().change("system", (stage) => {
+      const value = stage.agent(uid);
+      if (value === undefined) return undefined;
+      stage.apply(timePassed(value.agent, stage.contextOf(value.agent)));
+      return stage.require(uid).agent;
+    });
+  }
+
+  async function act(agent: Agent, effect: DesiredEffect): Promise<void> {
+    const sessions = options.sessions();
+    const { uid } = agent;
+    switch (effect.type) {
+      case "nothing":
+        return;
+      case "request-slot":
+        return takeSlot(agent);
+      case "run-turn":
+        return sessions.run(agent, effect, effect.prompt);
+      case "hold-turn":
+        if (!sessions.isRunning(uid, effect)) await lose(uid, effect);
+        return;
+      case "cancel-turn":
+        if (!sessions.cancel(uid, effect)) await lose(uid, effect);
+        return;
+      case "kill-turn":
+        await sessions.end(uid, "kill");
+        return lose(uid, effect);
+      case "end-processes":
+        await sessions.end(uid, agent.kill ? "kill" : "close");
+        if (agent.kill) await commit(uid, (a, context) => processesEnded(a, context));
+    }
+  }
+
+  async function takeSlot(agent: Agent): Promise<void> {
+    const { uid, key } = agent;
+    slots.request(uid, `${key.tenant} ${key.ownerProvider} ${key.account}`);
+    if (!slots.holds(uid)) return;
+    const fence = await commit(uid, (a, context) => slotGranted(a, context));
+    if (fence === undefined) slots.release(uid);
+  }
+
+  /** The process that should be there is not. */
+  async function lose(uid: string, fence: { runId: number; attempt: number }): Promise<void> {
+    const error = { kind: "runner_lost", message: "the process beneath the turn is gone", retryable: true };
+    const { runId, attempt } = fence;
+    await commit(uid, (agent, context) =>
+      turnLost(agent, { runId, attempt, loss: "outage", error }, context),
+    );
+  }
+
+  function commit<R>(
+    uid: string,
+    decide: (agent: Agent, context: Parameters<typeof timePassed>[1]) => { reply: R },
+  ) {
+    return options.agents().change("system", (stage) => {
+      const { agent } = stage.require(uid);
+      return stage.apply(decide(agent, stage.contextOf(agent)) as never) as R;
+    });
+  }
+
+  async function sweepAll(): Promise<void> {
+    for (const uid of await store.unsettledAgents()) hint(uid);
+  }
+
+  return {
+    hint,
+    slotWanted: () => stopped || slots.wanted,
+    async start() {
+      const broken = await store.brokenLogs();
+      if (broken.length > 0)
+        throw new Error(`the store lost events of ${broken.join(", ")}: restore a backup`);
+      await options.sessions().sweep();
+      for (const uid of await store.unsettledAgents()) {
+        const agent = await decideTime(uid);
+        // What this process does not hold was held by an earlier one: its turns go on as new attempts.
+        if (agent?.turn) await lose(uid, agent.turn);
+        hint(uid);
+      }
+      sweep = setInterval(
+        () => void sweepAll().catch((err) => log.error({ err }, "sweep failed")),
+        SWEEP_EVERY_MS,
+      );
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(sweep);
+      timers.stop();
+      slots.stop();
+      await options.sessions().stop();
+    },
+  };
+}

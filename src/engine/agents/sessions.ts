@@ -1,0 +1,143 @@
+import type { Logger } from "pino";
+import type { Agent } from "../../domain/agent/agent.js";
+import type { Decision as AgentDecision, Context } from "../../domain/agent/decision.js";
+import type { Prompt as PromptType } from "../../domain/agent/desired.js";
+import type { Fence } from "../../domain/agent/turn.js";
+import { turnEnded } from "../../domain/agent/turn-ended.js";
+import { turnLost } from "../../domain/agent/turn-loss.js";
+import { promptSent, runtimeReported } from "../../domain/agent/turn-report.js";
+import type { TurnResult } from "../../runner/runner.js";
+import { RunnerError } from "../../runner/runner-error.js";
+import type { Store } from "../../storage/store.js";
+import type { Agents } from "./agents.js";
+import type { Hub } from "./hub.js";
+import type { Process, Processes } from "./processes.js";
+import { promptParts } from "./prompt.js";
+import { createTranscript } from "./transcript.js";
+
+/** Turns as they really run: one prompt at a time per agent, each report carrying the fence of its attempt. */
+export interface Sessions {
+  /** Gives the prompt to the agent's process, started where there is none. Its end is committed by itself. */
+  run(agent: Agent, fence: Fence, prompt: PromptType): Promise<void>;
+  /** Whether this attempt is being worked on. */
+  isRunning(uid: string, fence: Fence): boolean;
+  /** Asks the turn to end; false when there is none to ask. */
+  cancel(uid: string, fence: Fence): boolean;
+  /** Ends the agent's processes; resolves when none is left. */
+  end(uid: string, how: "close" | "kill"): Promise<void>;
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SessionsOptions {
+  readonly processes: Processes;
+  readonly store: Store;
+  readonly agents: Agents;
+  readonly hub: Hub;
+  readonly instructions: (agent: Agent) => Promise<string>;
+  readonly log: Logger;
+}
+
+export function createSessions({
+  processes,
+  store,
+  agents,
+  hub,
+  instructions,
+  log,
+}: SessionsOptions): Sessions {
+  const running = new Map<string, Fence>();
+  let stopped = false;
+
+  function report<R>(
+    uid: string,
+    decide: (agent: Agent, context: Context) => AgentDecision<R>,
+  ): Promise<R | undefined> {
+    return agents.change("agent", (stage) => {
+      const value = stage.agent(uid);
+      return value && stage.apply(decide(value.agent, stage.contextOf(value.agent)));
+    });
+  }
+
+  async function prompt(agent: Agent, process: Process, fence: Fence, type: PromptType): Promise<void> {
+    const { uid } = agent;
+    const { session } = process;
+    const { model, reasoningEffort, serviceTier, fastMode } = agent.settings.values;
+    await session.apply({ model, reasoningEffort, serviceTier, fastMode });
+    const knows = { resumed: process.prompted, instructions: await instructions(agent) };
+    const parts = await promptParts(store, agent, type, knows);
+    await report(uid, (a, c) =>
+      runtimeReported(a, { ...fence, runtime: { ...a.runtime, ...process.runtime } }, c),
+    );
+    // The mark is committed before a byte of the prompt is written: after a crash it tells "continue" from "send".
+    const mark = await report(uid, (a, c) => promptSent(a, fence, c));
+    if (mark === undefined || mark.stale) return;
+    if (!mark.send) return ended(uid, fence, { outcome: "cancelled" }, "");
+    const transcript = createTranscript({ agents, hub, uid, fence, costSoFar: process.costSoFar });
+    process.bind(fence);
+    const turn = session.prompt({ runId: fence.runId, parts }, transcript.update);
+    running.set(uid, fence);
+    // Not awaited: the reconciler looks at the agent again while the turn goes on.
+    turn
+      .then(async (result) => {
+        // A turn that the server itself suspends stays held: the next start finds it and goes on.
+        if (stopped) return;
+        await transcript.flush(result.outcome !== "completed");
+        await ended(uid, fence, result, transcript.lastMessage());
+      })
+      .catch((err: unknown) => log.error({ err, uid }, "could not record the end of a turn"))
+      .finally(() => {
+        process.bind(undefined);
+        if (running.get(uid) === fence) running.delete(uid);
+        processes.changed(uid);
+      });
+  }
+
+  async function ended(uid: string, fence: Fence, result: TurnResult, summary: string): Promise<void> {
+    const { error, usage } = result;
+    if (result.outcome === "failed" && error) {
+      await report(uid, (a, c) =>
+        turnLost(a, { ...fence, loss: error.fatal ? "fatal" : "failure", error }, c),
+      );
+      return;
+    }
+    await report(uid, (a, c) => turnEnded(a, { ...fence, summary, usage, error }, c));
+  }
+
+  return {
+    async run(agent, fence, type) {
+      const { uid } = agent;
+      if (isSame(running.get(uid), fence)) return;
+      try {
+        await prompt(
+          agent,
+          await processes.open(agent),
+          { runId: fence.runId, attempt: fence.attempt },
+          type,
+        );
+      } catch (error) {
+        if (!(error instanceof RunnerError)) throw error;
+        await processes.end(uid, "kill");
+        const { kind, message, retryable, fatal } = error;
+        const loss = fatal ? "fatal" : "failure";
+        await report(uid, (a, c) => turnLost(a, { ...fence, loss, error: { kind, message, retryable } }, c));
+      }
+    },
+    isRunning: (uid, fence) => isSame(running.get(uid), fence),
+    cancel(uid, fence) {
+      if (!isSame(running.get(uid), fence)) return false;
+      void processes.find(uid)?.session.cancel();
+      return true;
+    },
+    end: (uid, how) => processes.end(uid, how),
+    sweep: () => processes.sweep(),
+    stop() {
+      stopped = true;
+      return processes.stop();
+    },
+  };
+}
+
+function isSame(a: Fence | undefined, b: Fence): boolean {
+  return a?.runId === b.runId && a.attempt === b.attempt;
+}

@@ -1,0 +1,190 @@
+import { Phase } from "../../../gen/retinue/v1/agent_pb.js";
+import { SettingSource } from "../../../gen/retinue/v1/settings_pb.js";
+import type { AgentKey, Runtime } from "../../domain/agent/agent.js";
+import { childSpawned } from "../../domain/agent/children.js";
+import type { Limits } from "../../domain/agent/limits.js";
+import { spawnSettings } from "../../domain/agent/settings-check.js";
+import { type SpawnRequest, spawnAgent, spawnFingerprint } from "../../domain/agent/spawn.js";
+import { isRepeatedSpawn, requireSpawnable, selectWorkspace } from "../../domain/agent/spawn-check.js";
+import { actorOf } from "../../domain/caller.js";
+import { notFound } from "../../domain/fault.js";
+import { type Act, type Auditor, agentTarget } from "../audit.js";
+import type { Clock } from "../clock.js";
+import type { Agents } from "./agents.js";
+import type { Documents } from "./documents.js";
+import type { Stage } from "./stage.js";
+import { keys } from "./values.js";
+
+export interface SpawnCommand {
+  /** Tenant and owner are resolved; an empty path is minted, an empty workspace selected. */
+  readonly key: AgentKey;
+  readonly request: SpawnRequest;
+  /** Empty: none. */
+  readonly requestId: string;
+  readonly act: Act;
+}
+
+export interface Spawned {
+  readonly key: AgentKey;
+  readonly uid: string;
+  readonly phase: Phase;
+  readonly runCount: number;
+  readonly created: boolean;
+}
+
+export interface Spawner {
+  readonly agents: Agents;
+  readonly documents: Documents;
+  readonly auditor: Auditor;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  /** What an agent of this model will run on; throws FAILED_PRECONDITION when its program is not there. */
+  readonly runtimeOf: (model: string) => Runtime;
+}
+
+const REQUEST_ID_LIVES_MS = 24 * 60 * 60 * 1000;
+const DEFAULT_MODEL = "script-a";
+
+export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Spawned> {
+  const { documents, agents, clock } = spawner;
+  const key = await concreteKey(spawner, command.key);
+  const { tenant } = key;
+  const workspace = await documents.workspace(tenant, key.workspace);
+  if (workspace === undefined)
+    throw missing("WORKSPACE_NOT_FOUND", "agentId.workspace", "workspace", key.workspace);
+  const { request } = command;
+  const personaName = request.agent || workspace.agent || "default";
+  const persona = await documents.persona(tenant, personaName);
+  if (persona === undefined) throw missing("PERSONA_NOT_FOUND", "agent", "persona", personaName);
+  const environment = request.environment || workspace.environment || "default";
+  if ((await documents.environment(tenant, environment)) === undefined) {
+    throw missing("ENVIRONMENT_NOT_FOUND", "environment", "environment", environment);
+  }
+  const models = [
+    request.model,
+    persona.settings?.model ?? "",
+    workspace.settings?.model ?? "",
+    DEFAULT_MODEL,
+  ];
+  const backendOf = await documents.backends(tenant, models);
+  const personaSource = request.agent
+    ? SettingSource.SPAWN
+    : workspace.agent
+      ? SettingSource.WORKSPACE
+      : SettingSource.DEFAULT;
+  const { model, reasoningEffort, serviceTier, fastMode, outputSchema } = request;
+  const explicit = { model, reasoningEffort, serviceTier, fastMode, outputSchema };
+  const uid = clock.newId();
+
+  return agents.change(actorOf(command.act.caller), (stage, nowMs) => {
+    const repeated = findRepeated(stage, command, key, nowMs);
+    if (repeated) return repeated;
+    const parent = requirePlace(stage, key, spawner.limits);
+    const settings = spawnSettings(
+      { explicit, persona, personaSource, workspace: workspace.settings, defaultModel: DEFAULT_MODEL },
+      backendOf,
+      spawner.limits,
+    );
+    const runtime = spawner.runtimeOf(settings.values.model);
+    const parentUid = parent?.uid ?? "";
+    const base = { nowMs, limits: spawner.limits, slotWanted: true, ancestors: [] };
+    stage.apply(spawnAgent({ uid, key, parentUid, request, environment, settings, runtime }, base));
+    if (parent) {
+      const child = { uid, path: key.path, budget: request.budget };
+      stage.apply(childSpawned(parent, child, stage.contextOf(parent)));
+    }
+    stage.put(keys.path(key), { sort: "path", value: { uid, live: true } });
+    if (command.requestId !== "") recordRequest(stage, command, key, uid, nowMs);
+    stage.add(
+      spawner.auditor.done(command.act, {
+        tenant,
+        target: agentTarget(key),
+        generationBefore: 0,
+        generationAfter: 0,
+      }),
+    );
+    return { key, uid, phase: Phase.PENDING, runCount: 0, created: true };
+  });
+}
+
+/** Fills in what the server chooses: the name of a root, and the workspace. */
+async function concreteKey({ documents, clock }: Spawner, key: AgentKey): Promise<AgentKey> {
+  const path = key.path.length > 0 ? key.path : [`agent-${clock.newId().slice(0, 8)}`];
+  if (key.workspace !== "") return { ...key, path };
+  return { ...key, path, workspace: selectWorkspace(await documents.workspaces(key.tenant)) };
+}
+
+function findRepeated(
+  stage: Stage,
+  { requestId, request }: SpawnCommand,
+  key: AgentKey,
+  nowMs: number,
+): Spawned | undefined {
+  if (requestId === "") return undefined;
+  const row = stage.look(
+    "spawnRequest",
+    keys.spawnRequest(key.tenant, key.ownerProvider, key.account, requestId),
+  );
+  const earlier = row && nowMs - row.atMs < REQUEST_ID_LIVES_MS ? row : undefined;
+  if (!isRepeatedSpawn(earlier, spawnFingerprint(key, request)) || earlier === undefined) return undefined;
+  const { agent } = stage.require(earlier.uid);
+  return { key: agent.key, uid: agent.uid, phase: agent.phase, runCount: agent.runCount, created: false };
+}
+
+/** Finds the parent, and refuses a spawn that has no place. */
+function requirePlace(stage: Stage, key: AgentKey, limits: Limits) {
+  const at = stage.look("path", keys.path(key));
+  const existing = at && stage.require(at.uid).agent;
+  const parentAt =
+    key.path.length > 1 ? stage.look("path", keys.path({ ...key, path: key.path.slice(0, -1) })) : undefined;
+  const parent = parentAt && stage.require(parentAt.uid).agent;
+  requireSpawnable(
+    {
+      path: key.path,
+      existing,
+      descendantLives: (existing?.children.length ?? 0) > 0,
+      parent,
+      liveSubtree: parent ? liveBelow(stage, rootUid(stage, parent.uid)) : 0,
+    },
+    limits,
+  );
+  return parent;
+}
+
+function rootUid(stage: Stage, uid: string): string {
+  const { parentUid } = stage.require(uid).agent;
+  return parentUid === "" ? uid : rootUid(stage, parentUid);
+}
+
+function liveBelow(stage: Stage, uid: string): number {
+  const { children } = stage.require(uid).agent;
+  return children.reduce((count, child) => count + liveBelow(stage, child.uid), 1);
+}
+
+function recordRequest(
+  stage: Stage,
+  { requestId, request }: SpawnCommand,
+  key: AgentKey,
+  uid: string,
+  atMs: number,
+) {
+  const { tenant, ownerProvider, account } = key;
+  const row = {
+    tenant,
+    ownerProvider,
+    account,
+    requestId,
+    fingerprint: spawnFingerprint(key, request),
+    uid,
+    atMs,
+  };
+  stage.add({ type: "spawnRequest", row });
+  stage.put(keys.spawnRequest(tenant, ownerProvider, account, requestId), {
+    sort: "spawnRequest",
+    value: row,
+  });
+}
+
+function missing(reason: string, field: string, kind: string, name: string): Error {
+  return notFound(reason, `${field}: there is no ${kind} '${name}'`, { kind, name });
+}

@@ -1,0 +1,97 @@
+import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { EventType } from "../../../gen/retinue/v1/event_pb.js";
+import type { EventDetail } from "../../domain/agent/decision.js";
+import { type Fence, fencedTurn } from "../../domain/agent/turn.js";
+import { progressed } from "../../domain/agent/turn-report.js";
+import { usageReported } from "../../domain/agent/usage-report.js";
+import type { Update } from "../../runner/runner.js";
+import type { Agents } from "./agents.js";
+import type { Hub } from "./hub.js";
+
+/** Writes what a turn says and does into the log, in order: chunks go out live, whole messages are stored. */
+export interface Transcript {
+  readonly update: (update: Update) => void;
+  /** Stores what is left; resolves when everything is. */
+  flush(partial: boolean): Promise<void>;
+  lastMessage(): string;
+}
+
+export interface TranscriptOptions {
+  readonly agents: Agents;
+  readonly hub: Hub;
+  readonly uid: string;
+  readonly fence: Fence;
+  readonly costSoFar: (cost: number) => void;
+}
+
+export function createTranscript({ agents, hub, uid, fence, costSoFar }: TranscriptOptions): Transcript {
+  let text = "";
+  let last = "";
+  let stored: Promise<unknown> = Promise.resolve();
+
+  /** Late events are dropped by the fence; a lost one is no reason to end a turn. */
+  function append(type: EventType, detail: EventDetail): void {
+    stored = agents.change("agent", (stage) => {
+      const value = stage.agent(uid);
+      const turn = value && fencedTurn(value.agent, fence);
+      if (value === undefined || turn === undefined) return;
+      const decision = progressed(value.agent, fence, stage.contextOf(value.agent));
+      const event = { type, runId: fence.runId, attempt: fence.attempt, actor: undefined, detail };
+      stage.apply({ ...decision, events: [...decision.events, event] });
+    });
+    stored.catch(() => {});
+  }
+
+  function endMessage(partial: boolean): void {
+    if (text === "") return;
+    last = text;
+    append(EventType.MESSAGE, { case: "message", value: { text, partial } });
+    text = "";
+  }
+
+  return {
+    lastMessage: () => last,
+    async flush(partial) {
+      endMessage(partial);
+      await stored;
+    },
+    update(update) {
+      switch (update.type) {
+        case "text":
+          text += update.text;
+          hub.say(uid, { ...fence, text: update.text });
+          return;
+        case "toolCall": {
+          endMessage(false);
+          const input = fromJson(ValueSchema, (update.input ?? null) as JsonValue);
+          append(EventType.TOOL_CALL, {
+            case: "toolCall",
+            value: { toolCallId: update.id, title: update.title, input },
+          });
+          return;
+        }
+        case "toolResult": {
+          const { id, failed, output } = update;
+          append(EventType.TOOL_RESULT, { case: "toolResult", value: { toolCallId: id, failed, output } });
+          return;
+        }
+        case "usage":
+          costSoFar(update.costSoFar);
+          stored = agents.change("agent", (stage) => {
+            const value = stage.agent(uid);
+            if (value === undefined) return;
+            stage.apply(
+              usageReported(value.agent, { ...fence, usage: update.usage }, stage.contextOf(value.agent)),
+            );
+          });
+          stored.catch(() => {});
+          return;
+        case "thought":
+        case "plan":
+        case "permission":
+          return;
+      }
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { AgentStatus } from "../../../gen/retinue/v1/agent_pb.js";
+import { WaitReason } from "../../../gen/retinue/v1/agent_service_pb.js";
+import { followUpWaitEnd, waitEnd } from "../../domain/agent/wait.js";
+import type { Store } from "../../storage/store.js";
+import type { Hub } from "./hub.js";
+import type { AgentViews } from "./reads.js";
+import { followUpRecordOf } from "./rows.js";
+
+export interface WaitRequest {
+  readonly uid: string;
+  /** Undefined: as long as the client stays. */
+  readonly timeoutMs: number | undefined;
+  /** Empty: for the agent itself. */
+  readonly followUpId: string;
+  readonly afterRun: number;
+  readonly signal: AbortSignal;
+}
+
+/** Timers beyond 24.8 days fire at once; nobody waits that long without asking again. */
+const MAX_TIMEOUT_MS = 24 * 24 * 60 * 60 * 1000;
+
+/** Looks, and looks again whenever something about the agent is committed, until the wait is over. */
+export async function waitForAgent(
+  { store, hub, views }: { store: Store; hub: Hub; views: AgentViews },
+  request: WaitRequest,
+): Promise<{ reason: WaitReason; status: AgentStatus }> {
+  const { uid, followUpId, signal } = request;
+  let wake = () => {};
+  let timedOut = false;
+  let changed = false;
+  const stopListening = hub.listen(uid, {
+    changed() {
+      changed = true;
+      wake();
+    },
+  });
+  const onAbort = () => wake();
+  signal.addEventListener("abort", onAbort);
+  const timer =
+    request.timeoutMs === undefined
+      ? undefined
+      : setTimeout(
+          () => {
+            timedOut = true;
+            wake();
+          },
+          Math.min(request.timeoutMs, MAX_TIMEOUT_MS),
+        );
+  try {
+    for (;;) {
+      changed = false;
+      const { agent, status } = await views.status(uid);
+      const row = followUpId === "" ? undefined : await store.followUp(uid, followUpId);
+      const reason =
+        followUpId === ""
+          ? waitEnd(agent, request.afterRun)
+          : followUpWaitEnd(agent, followUpId, row && followUpRecordOf(row));
+      if (reason !== undefined) return { reason, status };
+      signal.throwIfAborted();
+      if (timedOut) return { reason: WaitReason.TIMEOUT, status };
+      if (!changed) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    stopListening();
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,41 @@
+import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
+import { invalidField } from "../domain/fault.js";
+import type { Hub } from "../engine/agents/hub.js";
+import type { AgentViews } from "../engine/agents/reads.js";
+import { resolveAgent } from "../engine/agents/resolve.js";
+import { listedAgentOf } from "../engine/agents/rows.js";
+import { eventMessage, watchAgent } from "../engine/agents/watch.js";
+import type { Store } from "../storage/store.js";
+import { pageSizeOf } from "./page.js";
+import { implement, type Service } from "./service.js";
+
+export function timelineService(store: Store, hub: Hub, views: AgentViews): Service {
+  return implement(TimelineService, {
+    async listEvents(request, context) {
+      const row = await resolveAgent(store, context.caller, request.agentId, "read");
+      const afterSeq = seqOf(request.afterSeq);
+      const limit = pageSizeOf(request.pageSize);
+      const { types, runId } = request;
+      const query = { uid: row.uid, afterSeq, types, runId: Number(runId), limit: limit + 1 };
+      const events = await store.events(query);
+      const { key } = listedAgentOf(row);
+      return {
+        events: events.slice(0, limit).map((event) => eventMessage(event, key)),
+        lastSeq: BigInt((await store.agent(row.uid))?.row.lastSeq ?? 0),
+        hasMore: events.length > limit,
+      };
+    },
+
+    async *watch(request, context) {
+      const row = await resolveAgent(store, context.caller, request.agentId, "read");
+      const afterSeq = request.afterSeq === undefined ? undefined : seqOf(request.afterSeq);
+      const { key } = listedAgentOf(row);
+      yield* watchAgent({ store, hub, views }, { uid: row.uid, key, afterSeq, signal: context.signal });
+    },
+  });
+}
+
+function seqOf(asked: bigint): number {
+  if (asked < 0n) throw invalidField("afterSeq", "must be 0 or more");
+  return Number(asked);
+}

@@ -1,0 +1,509 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import net from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import {
+  createFileRegistry,
+  type DescMethod,
+  type FileRegistry,
+  fromBinary,
+  getOption,
+  hasOption,
+} from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { http as httpRule } from "../../gen/google/api/annotations_pb.js";
+import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Serving } from "../../gen/health/v1/health_pb.js";
+import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
+import { exchange, openClients, WIRES } from "../support/clients.js";
+import { temporaryFolder } from "../support/folder.js";
+import {
+  listeningUrl,
+  type Program,
+  printed,
+  runProgram,
+  startProgram,
+  startServe,
+} from "../support/process.js";
+import { decode, encode, mintKey, rest, startServer, type TestServer } from "../support/server.js";
+
+/** Runs a line as a person does who pastes it into a terminal, in whatever folder that happens to be. */
+function paste(line: string, cwd: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile("bash", ["-c", line], { cwd }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${line}\n${stderr}`));
+      else resolve(stdout);
+    });
+  });
+}
+
+const curlLine = (program: Program) => printed(program, /(curl .*)\n/);
+
+/** A port that nobody has; free until somebody takes it. */
+async function freePort(): Promise<number> {
+  const probe = net.createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as net.AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+describe("retinue serve", { concurrency: 2 }, () => {
+  test("says that it listens, on standard output, when it does; and the curl line below works when pasted", async () => {
+    const server = await startServe();
+    assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    assert.equal((await rest(server, server.adminKey, "GET", "/v1/whoami")).status, 200);
+    const answer = JSON.parse(await paste(await curlLine(server), "/"));
+    assert.deepEqual([answer.account, answer.role], ["admin", "admin"]);
+    assert.doesNotMatch(server.stderr(), /listening on/);
+    assert.equal(statSync(server.dataDir).mode & 0o777, 0o700, "nobody else looks into the data folder");
+    assert.equal(statSync(join(server.dataDir, "admin.key")).mode & 0o777, 0o600);
+  });
+
+  for (const name of ["my data", `it's "quoted" $(touch oops) \`touch oops\`; & more`]) {
+    test(`the curl line works for a data folder that is called ${name}`, async () => {
+      const folder = temporaryFolder();
+      const server = await startServe({ dataDir: join(folder, name) });
+      assert.equal(JSON.parse(await paste(await curlLine(server), folder)).account, "admin");
+      assert.deepEqual(readdirSync(folder), [name], "and nothing else happens");
+    });
+  }
+
+  test("the curl line works in another folder than the server's, also if the data folder is relative", async () => {
+    const cwd = temporaryFolder();
+    const program = startProgram(["serve", "--port", "0", "--data", "./data"], { cwd });
+    await listeningUrl(program);
+    assert.equal(JSON.parse(await paste(await curlLine(program), "/")).account, "admin");
+  });
+
+  test("--public-url is what the curl line shows", async () => {
+    const server = await startServe({ args: ["--public-url", "https://retinue.example.com/"] });
+    assert.match(await curlLine(server), /https:\/\/retinue\.example\.com\/v1\/whoami/);
+    assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
+  });
+
+  test("a reader that goes away does not take the server with it", async () => {
+    const port = await freePort();
+    const program = startProgram([
+      "serve",
+      "--port",
+      String(port),
+      "--data",
+      join(temporaryFolder(), "data"),
+    ]);
+    program.child.stdout?.destroy();
+    let gone = false;
+    program.exited.then(() => (gone = true)).catch(() => {});
+    // There is nothing to read, so it is asked until it answers.
+    for (;;) {
+      assert.ok(!gone, `it ended: ${program.stderr()}`);
+      const status = await fetch(`http://127.0.0.1:${port}/v1/whoami`).then(
+        (response) => response.status,
+        () => new Promise((resolve) => setTimeout(resolve, 50)),
+      );
+      if (status === 401) break;
+    }
+    program.kill("SIGTERM");
+    assert.equal((await program.exited).code, 0);
+  });
+
+  test("flags win over the environment, which wins over the defaults", async () => {
+    const folder = temporaryFolder();
+    const port = await freePort();
+    const env = {
+      RETINUE_PORT: String(port),
+      RETINUE_DATA: join(folder, "by-env"),
+      RETINUE_HOST: "127.0.0.1",
+    };
+    const byEnv = startProgram(["serve"], { env });
+    assert.equal(await listeningUrl(byEnv), `http://127.0.0.1:${port}`);
+    assert.ok(statSync(join(folder, "by-env", "admin.key")).isFile());
+    const byFlag = startProgram(["serve", "--port", "0", "--data", join(folder, "by-flag")], { env });
+    assert.notEqual(await listeningUrl(byFlag), `http://127.0.0.1:${port}`);
+    assert.ok(statSync(join(folder, "by-flag", "admin.key")).isFile());
+  });
+
+  test("the help tells the defaults that are documented, and the variables", async () => {
+    const { stdout, code } = await runProgram(["serve", "--help"]);
+    assert.equal(code, 0);
+    const help = stdout.replace(/\s+/g, " ");
+    assert.match(help, /--port.*8080.*RETINUE_PORT/);
+    assert.match(help, /--host.*127\.0\.0\.1.*RETINUE_HOST/);
+    assert.match(help, /--data.*\.\/data.*RETINUE_DATA/);
+  });
+
+  test("--operator-key mints a platform-operator's key into a file that only its owner reads", async () => {
+    const file = join(temporaryFolder(), "operator.key");
+    const server = await startServe({ args: ["--operator-key", file] });
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const key = readFileSync(file, "utf8").trim();
+    assert.equal((await rest(server, key, "GET", "/v1/whoami")).body.role, "platform-operator");
+  });
+});
+
+describe("what cannot be is refused with exit code 1 or 2 and a line that says what can", {
+  concurrency: true,
+}, () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "file"), "not a folder");
+  mkdirSync(join(folder, "keys"));
+  writeFileSync(join(folder, "keys", "bad.key"), "not a key\n");
+
+  const rows: readonly (readonly [
+    sentence: string,
+    args: string[],
+    text: RegExp,
+    env?: Record<string, string>,
+  ])[] = [
+    ["a port that is no number", ["serve", "--port", "http"], /--port.*0 to 65535/s],
+    ["a port beyond the last", ["serve", "--port", "65536"], /--port.*0 to 65535/s],
+    ["a bad port in the environment", ["serve"], /RETINUE_PORT.*0 to 65535/s, { RETINUE_PORT: "http" }],
+    [
+      "a rate that is no number",
+      ["serve", "--requests-per-second", "fast"],
+      /--requests-per-second.*whole number/s,
+    ],
+    ["a log level that there is not", ["serve", "--log-level", "loud"], /--log-level.*debug.*trace/s],
+    ["a flag that there is not", ["serve", "--prot", "80"], /--prot/],
+    ["an argument that nobody expects", ["serve", "now"], /argument/],
+    ["a command that there is not", ["sevre"], /sevre/],
+    ["a data folder that is a file", ["serve", "--port", "0", "--data", join(folder, "file")], /file/],
+    [
+      "an operator's key that is none",
+      [
+        "serve",
+        "--port",
+        "0",
+        "--data",
+        join(folder, "data1"),
+        "--operator-key",
+        join(folder, "keys", "bad.key"),
+      ],
+      /bad\.key.*rtn_/,
+    ],
+    [
+      "a public URL that is none",
+      ["serve", "--port", "0", "--data", join(folder, "data2"), "--public-url", "not a url"],
+      /--public-url.*http/,
+    ],
+    ["a backup of nothing", ["backup", join(folder, "to"), "--data", join(folder, "keys")], /no data folder/],
+    ["a backup without a target", ["backup"], /to/],
+  ];
+  for (const [sentence, args, text, env = {}] of rows) {
+    test(sentence, async () => {
+      const ended = await runProgram(args, { env, cwd: folder });
+      assert.ok(
+        ended.code === 1 || ended.code === 2,
+        `exit code ${ended.code}: ${ended.stdout}${ended.stderr}`,
+      );
+      assert.match(ended.stderr, text);
+      assert.doesNotMatch(ended.stderr, /^ {4}at /m, "no stack");
+    });
+  }
+
+  test("a port that is taken: named, and the data folder is free again", async () => {
+    const taken = net.createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as net.AddressInfo;
+    const dataDir = join(temporaryFolder(), "data");
+    const ended = await runProgram(["serve", "--port", String(port), "--data", dataDir]);
+    taken.close();
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, new RegExp(`in use.*${port}`));
+    assert.doesNotMatch(ended.stderr, /^ {4}at /m, "no stack");
+    const server = await startServe({ dataDir });
+    assert.equal((await rest(server, server.adminKey, "GET", "/v1/whoami")).status, 200);
+  });
+});
+
+describe("retinue backup", () => {
+  test("while the server is being written to: a folder that serves all that was acknowledged before", async () => {
+    const server = await startServe({ args: ["--requests-per-second", "0"] });
+    const put = (name: string) =>
+      rest(server, server.adminKey, "POST", `/v1/catalog/workspace/${name}`, {
+        payload: encode({ displayName: name }),
+      });
+    const before: string[] = [];
+    for (let i = 0; i < 100; i++) {
+      assert.equal((await put(`before-${i}`)).status, 200);
+      before.push(`before-${i}`);
+    }
+    const minted = await mintKey(server as unknown as TestServer, "minted", { role: "viewer" });
+    let done = false;
+    const writing = (async () => {
+      for (let i = 0; !done; i++) assert.equal((await put(`during-${i % 500}`)).status, 200);
+    })();
+    const folder = temporaryFolder();
+    const to = join(folder, "backup");
+    const backup = await runProgram(["backup", to, "--data", server.dataDir]);
+    done = true;
+    await writing;
+    assert.equal(backup.code, 0, backup.stderr);
+    assert.equal(statSync(join(to, "admin.key")).mode & 0o777, 0o600);
+
+    const second = await startServe({ dataDir: to, args: ["--requests-per-second", "0"] });
+    assert.equal(second.adminKey, server.adminKey);
+    for (const name of before) {
+      const there = await rest(server, server.adminKey, "GET", `/v1/catalog/workspace/${name}`);
+      const copied = await rest(second, second.adminKey, "GET", `/v1/catalog/workspace/${name}`);
+      assert.deepEqual(copied.body, there.body);
+    }
+    assert.equal((await rest(second, minted, "GET", "/v1/whoami")).status, 200);
+    const history = await rest(second, second.adminKey, "GET", "/v1/audit?pageSize=200");
+    assert.ok(history.body.records.length >= 100);
+    // The two are apart from now on.
+    const body = { payload: encode({ displayName: "changed" }) };
+    assert.equal(
+      (await rest(second, second.adminKey, "POST", "/v1/catalog/workspace/before-0", body)).status,
+      200,
+    );
+    const original = await rest(server, server.adminKey, "GET", "/v1/catalog/workspace/before-0");
+    assert.equal(decode(original.body.payload).displayName, "before-0");
+
+    const again = await runProgram(["backup", to, "--data", server.dataDir]);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /not empty/);
+  });
+});
+
+describe("/metrics", () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer();
+  });
+
+  test("needs a key with audit:read", async () => {
+    const none = await rest(server, undefined, "GET", "/metrics");
+    assert.deepEqual([none.status, none.body.code], [401, 16]);
+    const viewer = await mintKey(server, "viewer", { role: "viewer" });
+    const refused = await rest(server, viewer, "GET", "/metrics");
+    assert.deepEqual([refused.status, refused.body.details[0].metadata.scope], [403, "audit:read"]);
+    const reader = await mintKey(server, "reader", { scopes: ["audit:read"] });
+    const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${reader}` } });
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get("content-type") ?? "", /^text\/plain/);
+    const text = await response.text();
+    assert.match(
+      text,
+      /^retinue_rpc_duration_seconds_count\{method="CatalogService\/PutResource",code="OK"\} [1-9]/m,
+    );
+    assert.match(text, /^retinue_bad_keys_total [1-9]/m);
+  });
+
+  test("names no tenant, account or key", async () => {
+    const response = await fetch(`${server.url}/metrics`, {
+      headers: { authorization: `Bearer ${server.adminKey}` },
+    });
+    const { keyId } = (await rest(server, server.adminKey, "GET", "/v1/whoami")).body;
+    const text = await response.text();
+    for (const word of ["local", "admin", keyId]) assert.ok(!text.includes(word), word);
+  });
+
+  test("--metrics-loopback opens it to this machine, and no header makes another machine this one", async () => {
+    const server = await startServe({ args: ["--metrics-loopback", "--host", "0.0.0.0", "--insecure"] });
+    const { port } = new URL(server.url);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 200);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/v1/whoami`)).status, 401, "that and nothing else");
+    const outside = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .find(({ family, internal }) => family === "IPv4" && !internal);
+    if (outside === undefined) return;
+    const headers = { "x-forwarded-for": "127.0.0.1", "x-real-ip": "127.0.0.1", forwarded: "for=127.0.0.1" };
+    const response = await fetch(`http://${outside.address}:${port}/metrics`, { headers });
+    assert.equal(response.status, 401);
+  });
+
+  for (const value of ["false", "0"]) {
+    test(`RETINUE_METRICS_LOOPBACK=${value} does not mean --metrics-loopback`, async () => {
+      const server = await startServe({ env: { RETINUE_METRICS_LOOPBACK: value } });
+      assert.equal((await fetch(`${server.url}/metrics`)).status, 401);
+    });
+  }
+});
+
+describe("without a key", () => {
+  let server: TestServer;
+  let registry: FileRegistry;
+  let methods: DescMethod[];
+  before(async () => {
+    server = await startServer();
+    const response = await fetch(`${server.url}/descriptor.binpb`);
+    assert.equal(response.status, 200);
+    const set = fromBinary(FileDescriptorSetSchema, new Uint8Array(await response.arrayBuffer()));
+    // Throws unless every import is in the set: one can generate a client from it, and from nothing else.
+    registry = createFileRegistry(set);
+    methods = [...registry].flatMap((type) => (type.kind === "service" ? type.methods : []));
+  });
+
+  const transport = () => createGrpcTransport({ baseUrl: server.url });
+
+  test("/descriptor.binpb holds every service of retinue.v1 and all that they need", () => {
+    const services = [...registry].filter((type) => type.kind === "service").map((type) => type.typeName);
+    for (const name of ["Agent", "Audit", "Catalog", "Identity", "Task", "Timeline"]) {
+      assert.ok(services.includes(`retinue.v1.${name}Service`), name);
+    }
+  });
+
+  test("health tells that it serves, for the server and for each service", async () => {
+    const health = createClient(Health, transport());
+    const services = [...registry].filter((type) => type.kind === "service").map((type) => type.typeName);
+    for (const service of ["", ...services]) {
+      assert.equal((await health.check({ service })).status, Serving.SERVING, service);
+    }
+    await assert.rejects(health.check({ service: "retinue.v1.Nothing" }), { code: 5 });
+  });
+
+  for (const [version, service] of [
+    ["v1", ServerReflection],
+    ["v1alpha", ServerReflectionAlpha as unknown as typeof ServerReflection],
+  ] as const) {
+    test(`reflection ${version} lists the services and has their files`, async () => {
+      const client = createClient(service, transport());
+      const questions = [
+        { messageRequest: { case: "listServices" as const, value: "" } },
+        { messageRequest: { case: "fileContainingSymbol" as const, value: "retinue.v1.CatalogService" } },
+      ];
+      const answers = [];
+      for await (const answer of client.serverReflectionInfo(
+        (async function* () {
+          yield* questions;
+        })(),
+      )) {
+        answers.push(answer.messageResponse);
+      }
+      const [list, file] = answers;
+      assert.ok(list?.case === "listServicesResponse");
+      const names = list.value.service.map(({ name }) => name);
+      for (const { typeName } of methods.map(({ parent }) => parent))
+        assert.ok(names.includes(typeName), typeName);
+      assert.ok(names.includes("grpc.health.v1.Health"));
+      assert.ok(file?.case === "fileDescriptorResponse");
+      const files = file.value.fileDescriptorProto.map(
+        (bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name,
+      );
+      assert.ok(files.includes("retinue/v1/catalog_service.proto"));
+    });
+  }
+
+  test("every RPC is UNAUTHENTICATED in every protocol", async () => {
+    assert.ok(methods.length >= 20, `${methods.length} methods`);
+    for (const method of methods.filter(({ methodKind }) => methodKind === "unary")) {
+      for (const wire of WIRES) {
+        const message = wire.format === "json" ? Buffer.from("{}") : Buffer.alloc(0);
+        const outcome = await wire.send(server.url, method, message);
+        assert.ok(
+          "fault" in outcome && outcome.fault.code === 16,
+          `${method.name}, ${wire.name}: ${JSON.stringify(outcome)}`,
+        );
+      }
+    }
+    for (const method of methods.filter(({ methodKind }) => methodKind !== "unary")) {
+      for (const client of openClients(server.url)) {
+        const outcome = await client.first(method, {});
+        assert.ok(
+          "fault" in outcome && outcome.fault.code === 16,
+          `${method.name}, ${client.name}: ${JSON.stringify(outcome)}`,
+        );
+      }
+    }
+  });
+
+  test("every path of /v1 that the descriptors have is UNAUTHENTICATED, over both versions of HTTP", async () => {
+    const routes = methods
+      .filter((method) => hasOption(method, httpRule))
+      .map((method) => getOption(method, httpRule))
+      .flatMap((rule) => [rule, ...rule.additionalBindings])
+      .map(({ pattern }) => pattern);
+    assert.ok(routes.length >= 20, `${routes.length} paths`);
+    for (const { case: verb, value } of routes) {
+      assert.ok(verb !== undefined && verb !== "custom");
+      const path = value.replace(/\{[^}]*kind\}/, "workspace").replace(/\{[^}]*\}/g, "x");
+      for (const version of ["1.1", "2"] as const) {
+        const reply = await exchange(server.url, version, { method: verb.toUpperCase(), path });
+        assert.equal(reply.status, 401, `${verb} ${path}: ${reply.body.toString()}`);
+      }
+    }
+  });
+
+  test("nothing is told about what exists: kinds, names, tenants, bodies", async () => {
+    for (const path of [
+      "/v1/catalog/workspace/default",
+      "/v1/catalog/workspace/nothing",
+      "/v1/catalog/nothing/x",
+      "/v1/catalog/token",
+    ]) {
+      const reply = await rest(server, undefined, "GET", path);
+      assert.deepEqual([reply.status, reply.body.details[0].reason], [401, "INVALID_KEY"], path);
+    }
+  });
+
+  test("nothing else is served", async () => {
+    const paths = [
+      "/",
+      "/index.html",
+      "/favicon.ico",
+      "/health",
+      "/healthz",
+      "/debug/pprof",
+      "/admin.key",
+      "/data/admin.key",
+    ];
+    const climbing = [
+      "/../admin.key",
+      "/descriptor.binpb/../../package.json",
+      "/%2e%2e/admin.key",
+      "/.env",
+      "/gen/descriptor.binpb",
+    ];
+    for (const path of [...paths, ...climbing]) {
+      const reply = await exchange(server.url, "1.1", { path });
+      assert.equal(reply.status, 404, path);
+    }
+  });
+});
+
+describe("secrets", () => {
+  test("none is in what the server prints at --log-level trace, whatever is done with it", async () => {
+    const server = await startServe({ args: ["--log-level", "trace"] });
+    const admin = server.adminKey;
+    const minted = await mintKey(server as unknown as TestServer, "minted", { role: "viewer" });
+    for (const client of openClients(server.url)) {
+      await client.unary(IdentityService.method.whoami, {}, minted);
+    }
+    await rest(server, minted, "POST", "/v1/agent/kill", {});
+    await rest(server, `${minted}x`, "GET", "/v1/whoami");
+    await rest(server, admin, "GET", `/v1/whoami?key=${minted}`);
+    await rest(server, admin, "GET", `/v1/${minted}`);
+    await rest(server, admin, "POST", "/v1/agents", { [minted]: minted });
+    await rest(server, admin, "POST", "/v1/agents", `{"broken": "${minted}`);
+    await rest(server, admin, "GET", `/v1/catalog/token/${encodeURIComponent(minted)}`);
+    await exchange(server.url, "1.1", { path: "/metrics", headers: { authorization: `Bearer ${admin}` } });
+    await exchange(server.url, "2", {
+      path: "/v1/whoami",
+      headers: { authorization: minted, cookie: minted },
+    });
+    const raw = net.connect(Number(new URL(server.url).port), "127.0.0.1");
+    raw.end(`GET /v1/whoami HTTP/1.1\r\nauthorization: Bearer ${minted}\r\nbad header\r\n\r\n`);
+    raw.resume();
+    await once(raw, "close");
+    assert.equal((await rest(server, admin, "DELETE", "/v1/catalog/token/minted")).status, 200);
+    server.kill("SIGTERM");
+    await server.exited;
+    const printed = server.stdout() + server.stderr();
+    assert.match(printed, /stopping/, "there is a log to look at");
+    for (const key of [admin, minted]) {
+      const secret = key.split(".")[1] as string;
+      assert.ok(!printed.includes(secret), "a secret was printed");
+    }
+    const digest = /[0-9a-f]{64}/.exec(printed);
+    assert.equal(digest, null, "nor a digest of one");
+  });
+});
