@@ -38,19 +38,26 @@ export interface CallGuards {
  * whatever the protocol; adapters only turn bytes into messages and back.
  */
 export interface Call {
-  unary(rpc: Rpc, request: Message, incoming: Incoming): Promise<Message>;
-  stream(rpc: Rpc, request: Message, incoming: Incoming): AsyncIterable<Message>;
+  unary(rpc: Rpc, request: Request, incoming: Incoming): Promise<Message>;
+  stream(rpc: Rpc, request: Request, incoming: Incoming): AsyncIterable<Message>;
+}
+
+/** Decoded already, or to be decoded once the key is known: who has none learns nothing about their request. */
+export type Request = Message | (() => Message);
+
+export function decoded(request: Request): Message {
+  return typeof request === "function" ? request() : request;
 }
 
 export function createCall(guards: CallGuards): Call {
-  /** Everything that comes before the handler. */
-  async function enter(rpc: Rpc, request: Message, incoming: Incoming, visit: Visit): Promise<HeldContext> {
-    const known = guards.authenticate(incoming.authorization);
-    visit.caller = known instanceof Promise ? await known : known;
-    guards.admit(visit.caller);
-    authorize(visit.caller, rpc, request);
-    visit.context = new HeldContext(guards, rpc, visit.caller, incoming);
-    return visit.context;
+  /** Everything that comes between the key and the handler. */
+  function enter(rpc: Rpc, request: Request, incoming: Incoming, visit: Visit, caller: Caller): Message {
+    visit.caller = caller;
+    guards.admit(caller);
+    const message = decoded(request);
+    authorize(caller, rpc, message);
+    visit.context = new HeldContext(guards, rpc, caller, incoming);
+    return message;
   }
 
   /** The fault that the client is shown; what is no fault is a bug, told to the log only. */
@@ -71,8 +78,13 @@ export function createCall(guards: CallGuards): Call {
     async unary(rpc, request, incoming) {
       const visit: Visit = { startedAt: performance.now(), code: Code.OK };
       try {
-        const context = await enter(rpc, request, incoming, visit);
-        return create(rpc.method.output, await (rpc.handler as UnaryHandler)(request, context));
+        const known = guards.authenticate(incoming.authorization);
+        // A key that was seen before is known at once: waiting for it would cost every call a turn of the loop.
+        const message = enter(rpc, request, incoming, visit, known instanceof Promise ? await known : known);
+        return create(
+          rpc.method.output,
+          await (rpc.handler as UnaryHandler)(message, visit.context as HeldContext),
+        );
       } catch (error) {
         throw faultOf(rpc, error, incoming, visit);
       } finally {
@@ -83,8 +95,14 @@ export function createCall(guards: CallGuards): Call {
     async *stream(rpc, request, incoming) {
       const visit: Visit = { startedAt: performance.now(), code: Code.OK };
       try {
-        const context = await enter(rpc, request, incoming, visit);
-        for await (const reply of (rpc.handler as StreamHandler)(request, context)) {
+        const message = enter(
+          rpc,
+          request,
+          incoming,
+          visit,
+          await guards.authenticate(incoming.authorization),
+        );
+        for await (const reply of (rpc.handler as StreamHandler)(message, visit.context as HeldContext)) {
           yield create(rpc.method.output, reply);
         }
       } catch (error) {

@@ -131,16 +131,22 @@ class Exchange implements Incoming {
     clearTimeout(this.#arrival);
     if (this.#answered) return;
     try {
-      const request = decodeRequest(this.rpc, this.#received.bytes);
-      // A call may take hours, and the bytes are a slice of what the socket read at the time, up to 64 KiB.
-      this.#received = NOTHING;
-      this.call.unary(this.rpc, request, this).then(
-        (reply) => this.#reply(reply),
-        (error: unknown) => this.#refuse(this.#faultOf(error)),
-      );
+      this.call
+        .unary(this.rpc, () => this.#decode(), this)
+        .then(
+          (reply) => this.#reply(reply),
+          (error: unknown) => this.#refuse(this.#faultOf(error)),
+        );
     } catch (error) {
       this.#refuse(this.#faultOf(error));
     }
+  }
+
+  #decode(): Message {
+    const { bytes } = this.#received;
+    // A call may take hours, and the bytes are a slice of what the socket read at the time, up to 64 KiB.
+    this.#received = NOTHING;
+    return decodeRequest(this.rpc, bytes);
   }
 
   #faultOf(error: unknown): Fault {

@@ -60,7 +60,7 @@ function detailsOf(fault: Fault): { desc: Parameters<typeof anyPack>[0]; value: 
   if (retryAfterMs !== undefined) {
     const retryDelay = {
       seconds: BigInt(Math.floor(retryAfterMs / 1000)),
-      nanos: (retryAfterMs % 1000) * 1_000_000,
+      nanos: Math.round((retryAfterMs % 1000) * 1_000_000),
     };
     details.push({ desc: RetryInfoSchema, value: create(RetryInfoSchema, { retryDelay }) });
   }

@@ -12,7 +12,7 @@ import { CatalogService } from "../../gen/retinue/v1/catalog_service_pb.js";
 import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
 import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
 import type { Fault } from "../../src/domain/fault.js";
-import type { Call, Incoming } from "../../src/transport/call.js";
+import { type Call, decoded, type Incoming } from "../../src/transport/call.js";
 import { registerConnect } from "../../src/transport/connect.js";
 import { createGrpcLane } from "../../src/transport/grpc-unary.js";
 import { createHealth, type HealthService } from "../../src/transport/health.js";
@@ -47,10 +47,10 @@ export interface Answers {
 function callOf({ unary, stream }: Answers): Call {
   return {
     async unary(rpc, request, incoming) {
-      return create(rpc.method.output, (await unary?.(rpc, request, incoming)) as Message);
+      return create(rpc.method.output, (await unary?.(rpc, decoded(request), incoming)) as Message);
     },
     async *stream(rpc, request, incoming) {
-      for await (const reply of stream?.(rpc, request, incoming) ?? [])
+      for await (const reply of stream?.(rpc, decoded(request), incoming) ?? [])
         yield create(rpc.method.output, reply as Message);
     },
   };

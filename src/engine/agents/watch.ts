@@ -53,6 +53,8 @@ export async function* watchAgent(
       live = agent.endedAtMs === undefined;
       yield { cursor: `${uid}:${seq}`, update: { case: "snapshot", value: status } };
     }
+    // Tells a client that resumes at the tip that it is connected.
+    else yield { update: { case: "heartbeat", value: {} } };
     while (live || afterSeq !== undefined) {
       changed = false;
       // Read before the log: what ends the agent after this look is found by the next.

@@ -57,7 +57,7 @@ function unaryHandler(route: Route, call: Call): Handler {
   return async (request, reply) => {
     const untyped = awaitUntypedBody(request);
     if (untyped) await untyped;
-    const response = await call.unary(route.rpc, messageOf(request), new HttpIncoming(request, reply));
+    const response = await call.unary(route.rpc, () => messageOf(request), new HttpIncoming(request, reply));
     return sendJson(reply, 200, encode(response));
   };
 }
@@ -69,9 +69,12 @@ function streamHandler(route: Route, call: Call, log: ErrorLog): Handler {
   return async (request, reply) => {
     const untyped = awaitUntypedBody(request);
     if (untyped) await untyped;
-    const message = messageOf(request);
-    resume(request, message);
-    const messages = call.stream(route.rpc, message, new HttpIncoming(request, reply));
+    const decode = () => {
+      const message = messageOf(request);
+      resume(request, message);
+      return message;
+    };
+    const messages = call.stream(route.rpc, decode, new HttpIncoming(request, reply));
     await sendEvents(reply, messages, encode, log);
   };
 }

@@ -35,7 +35,7 @@ export function registerMcp(
     scope.post("/mcp", async (request, reply) => {
       const incoming = new HttpIncoming(request, reply);
       const server = serverFor(tools, version, (tool, input) =>
-        call.unary(tool.rpc, messageFromJson(tool.rpc.method.input, input), incoming),
+        call.unary(tool.rpc, () => messageFromJson(tool.rpc.method.input, input), incoming),
       );
       // Stateless by the absence of a session id generator, which its types do not allow to be undefined.
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });

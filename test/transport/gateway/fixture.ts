@@ -12,7 +12,7 @@ import { CatalogService } from "../../../gen/retinue/v1/catalog_service_pb.js";
 import { IdentityService } from "../../../gen/retinue/v1/identity_service_pb.js";
 import { TaskService } from "../../../gen/retinue/v1/task_service_pb.js";
 import { TimelineService } from "../../../gen/retinue/v1/timeline_service_pb.js";
-import type { Call, Incoming } from "../../../src/transport/call.js";
+import { type Call, decoded, type Incoming } from "../../../src/transport/call.js";
 import {
   errorHandler,
   GATEWAY_APP_OPTIONS,
@@ -72,11 +72,11 @@ export async function openGateway(t: TestContext | undefined, answers: Answers =
   };
   const call: Call = {
     async unary(rpc, request, incoming) {
-      const seen = note(rpc, request, incoming);
+      const seen = note(rpc, decoded(request), incoming);
       return create(rpc.method.output, await answers.unary?.(seen));
     },
     async *stream(rpc, request, incoming) {
-      const seen = note(rpc, request, incoming);
+      const seen = note(rpc, decoded(request), incoming);
       for await (const item of answers.stream?.(seen) ?? []) yield create(rpc.method.output, item);
     },
   };
