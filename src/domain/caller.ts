@@ -1,6 +1,6 @@
 import { Code } from "../../gen/google/rpc/code_pb.js";
 import { Provider, type Tenant } from "../../gen/retinue/v1/agent_id_pb.js";
-import { Fault, permissionDenied } from "./fault.js";
+import { Fault, invalidField, permissionDenied } from "./fault.js";
 import type { KeyRecord } from "./key.js";
 import type { Scope } from "./scope.js";
 
@@ -82,8 +82,14 @@ export function requireScope(caller: Caller, scope: Scope): void {
   throw permissionDenied(`the key lacks the scope ${scope}`, { scope });
 }
 
+/** It is shown in every list of the audit log. */
+const JUSTIFICATION_MAX = 4096;
+
 /** Operators of the platform act on what is not theirs: they say why, every time. */
 export function requireJustification(caller: Caller, field: string, text: string): void {
+  if (text.length > JUSTIFICATION_MAX) {
+    throw invalidField(field, `at most ${JUSTIFICATION_MAX} characters, this one has ${text.length}`);
+  }
   if (!caller.scopes.has("platform:operator") || text.trim() !== "") return;
   throw new Fault(
     Code.INVALID_ARGUMENT,

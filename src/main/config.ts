@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -41,12 +42,14 @@ export function addServeOptions(command: Command): Command {
     .addOption(
       flag("--tls-client-ca <file>", "PEM authority that clients must be signed by", "RETINUE_TLS_CLIENT_CA"),
     )
-    .addOption(flag("--insecure", "allow cleartext on an address that others can reach", "RETINUE_INSECURE"))
+    .addOption(
+      toggle("--insecure", "allow cleartext on an address that others can reach", "RETINUE_INSECURE"),
+    )
     .addOption(
       flag("--operator-key <file>", "mint a platform-operator key into this file", "RETINUE_OPERATOR_KEY"),
     )
     .addOption(
-      flag("--metrics-loopback", "/metrics without a key for this machine", "RETINUE_METRICS_LOOPBACK"),
+      toggle("--metrics-loopback", "/metrics without a key for this machine", "RETINUE_METRICS_LOOPBACK"),
     )
     .addOption(
       limit("--requests-per-second <n>", "per key; 0: no limit", "RETINUE_REQUESTS_PER_SECOND", 2000),
@@ -71,7 +74,7 @@ export function configOf(command: Command): Config {
     port: o.port,
     host: o.host,
     data: o.data,
-    publicUrl: o.publicUrl?.replace(/\/+$/, ""),
+    publicUrl: publicUrlOf(o.publicUrl),
     tls,
     operatorKey: o.operatorKey,
     metricsToLoopback: o.metricsLoopback === true,
@@ -86,6 +89,17 @@ function flag(flags: string, description: string, variable: string): Option {
   return new Option(flags, description).env(variable);
 }
 
+/** Commander takes any value of the variable for yes; people who write `false` mean no. */
+function toggle(flags: string, description: string, variable: string): Option {
+  return flag(`${flags} [yes]`, description, variable)
+    .argParser((text) => {
+      if (["", "0", "false", "no"].includes(text)) return false;
+      if (["1", "true", "yes"].includes(text)) return true;
+      throw new InvalidArgumentError("must be true or false.");
+    })
+    .preset("true");
+}
+
 function limit(flags: string, description: string, variable: string, value: number): Option {
   return flag(flags, description, variable).argParser(integer(0, 10_000_000)).default(value);
 }
@@ -98,18 +112,37 @@ function integer(least: number, most: number): (text: string) => number {
   };
 }
 
+function publicUrlOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new ConfigError(`--public-url ${text} is no address: write it as https://retinue.example.com`);
+  }
+  return text.replace(/\/+$/, "");
+}
+
 function tlsOf(o: Record<string, string | undefined>): Config["tls"] {
   if (!o.tlsCert && !o.tlsKey && !o.tlsClientCa) return undefined;
   if (!o.tlsCert || !o.tlsKey) throw new ConfigError("--tls-cert and --tls-key go together");
-  const clientCa = o.tlsClientCa ? { clientCa: pem("--tls-client-ca", o.tlsClientCa) } : {};
-  return { cert: pem("--tls-cert", o.tlsCert), key: pem("--tls-key", o.tlsKey), ...clientCa };
+  const cert = pem("--tls-cert", o.tlsCert, (bytes) => new X509Certificate(bytes));
+  const key = pem("--tls-key", o.tlsKey, (bytes) => createPrivateKey(bytes));
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new ConfigError(`--tls-key: ${o.tlsKey} does not fit the certificate in ${o.tlsCert}`);
+  }
+  if (!o.tlsClientCa) return { cert, key };
+  return {
+    cert,
+    key,
+    clientCa: pem("--tls-client-ca", o.tlsClientCa, (bytes) => new X509Certificate(bytes)),
+  };
 }
 
-function pem(name: string, file: string): Buffer {
+function pem(name: string, file: string, check: (bytes: Buffer) => unknown): Buffer {
   try {
-    return readFileSync(file);
+    const bytes = readFileSync(file);
+    check(bytes);
+    return bytes;
   } catch (error) {
-    throw new ConfigError(`${name}: cannot read ${file}: ${(error as Error).message}`);
+    throw new ConfigError(`${name}: cannot use ${file}: ${(error as Error).message}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Config } from "./config.js";
 import { createLog, openRetinue } from "./main.js";
 
@@ -33,7 +34,15 @@ export async function serve(config: Config): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
 
+  // Whoever reads our lines may stop reading; that is no reason to stop serving.
+  process.stdout.on("error", () => {});
   const url = config.publicUrl ?? retinue.url;
+  const keyFile = shellQuoted(resolve(retinue.adminKeyFile));
   console.log(`listening on ${retinue.url}`);
-  console.log(`try:  curl -H "Authorization: Bearer $(cat ${retinue.adminKeyFile})" ${url}/v1/whoami`);
+  console.log(`try:  curl -H "Authorization: Bearer $(cat ${keyFile})" ${url}/v1/whoami`);
+}
+
+/** A path as one word of a shell, whatever is in it. */
+function shellQuoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

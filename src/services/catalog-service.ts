@@ -52,7 +52,12 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
       if (request.ref?.name) throw invalidField("ref.name", "a list takes no name");
       const size = pageSizeOf(request.pageSize);
       const rows = await reads.list(kind, tenant, decodePageToken(request.pageToken), size + 1);
-      const { page, nextPageToken } = cutPage(rows, size, (row) => row.name);
+      const { page, nextPageToken } = cutPage(
+        rows,
+        size,
+        (row) => row.name,
+        (row) => row.payload.length,
+      );
       const entries = page.map((row) => ({
         kind: kind.name,
         name: row.name,
@@ -75,7 +80,12 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
       const { ref } = resolve(context, request.ref);
       const size = pageSizeOf(request.pageSize);
       const rows = await reads.versions(ref, beforeOf(request.pageToken), size + 1);
-      const { page, nextPageToken } = cutPage(rows, size, (row) => String(row.generation));
+      const { page, nextPageToken } = cutPage(
+        rows,
+        size,
+        (row) => String(row.generation),
+        (row) => row.document.length,
+      );
       const versions = page.map((row) => ({
         generation: BigInt(row.generation),
         payload: row.deleted ? new Uint8Array() : assemblePayload(row.document, row),

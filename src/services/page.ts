@@ -21,12 +21,25 @@ export function decodePageToken(token: string): string {
   return last;
 }
 
-/** One row more than the page was asked for: there is another page. */
-export function cutPage<T>(rows: readonly T[], size: number, cursor: (row: T) => string) {
-  const page = rows.slice(0, size);
+/** Most clients of gRPC take messages of 4 MiB; a page of large documents ends before that. */
+const MAX_PAGE_BYTES = 3 * 1024 * 1024;
+
+/** One row more than the page was asked for, or than fits: there is another page. */
+export function cutPage<T>(
+  rows: readonly T[],
+  size: number,
+  cursor: (row: T) => string,
+  bytesOf: (row: T) => number = () => 0,
+) {
+  let bytes = 0;
+  const fitting = rows.findIndex((row, i) => {
+    bytes += bytesOf(row);
+    return i > 0 && bytes > MAX_PAGE_BYTES;
+  });
+  const page = rows.slice(0, fitting === -1 ? size : Math.min(size, fitting));
   const last = page.at(-1);
   return {
     page,
-    nextPageToken: rows.length > size && last !== undefined ? encodePageToken(cursor(last)) : "",
+    nextPageToken: rows.length > page.length && last !== undefined ? encodePageToken(cursor(last)) : "",
   };
 }

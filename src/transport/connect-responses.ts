@@ -19,7 +19,7 @@ import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect
 import { Code } from "../../gen/google/rpc/code_pb.js";
 import { type Fault, internal } from "../domain/fault.js";
 import { connectFault } from "./connect-faults.js";
-import { PREFIX_BYTES } from "./grpc-frame.js";
+import { PREFIX_BYTES, percentEncode } from "./grpc-frame.js";
 import { sendable } from "./limits.js";
 import { toConnectError } from "./status.js";
 
@@ -112,10 +112,18 @@ async function* mendedGrpc(
     yield* body;
     const error = mend(findTrailerError(trailer));
     if (error) setTrailerStatus(trailer, error);
+    respell(trailer);
   } catch {
     // Connect throws here when it cannot write its own error; left alone, the call would never be answered.
     setTrailerStatus(trailer, toConnectError(internal()));
   }
+}
+
+/** Connect encodes more of the text than gRPC wants encoded, and clients that keep to gRPC decode only that. */
+function respell(trailer: Headers): Headers {
+  const message = trailer.get("grpc-message");
+  if (message !== null) trailer.set("grpc-message", percentEncode(decodeURIComponent(message)));
+  return trailer;
 }
 
 /** The envelope at the end of a stream, in protocols that keep the error there. */
@@ -133,7 +141,7 @@ const WEB_TRAILER: End = {
     return { metadata, error: findTrailerError(metadata) };
   },
   write: (metadata, error) =>
-    encodeEnvelope(trailerFlag, trailerSerialize(setTrailerStatus(metadata, error))),
+    encodeEnvelope(trailerFlag, trailerSerialize(respell(setTrailerStatus(metadata, error)))),
 };
 
 const END_STREAM: End = {

@@ -56,7 +56,7 @@ export function statusHeaders(fault: Fault): Record<string, string> {
  * As gRPC has it: bytes of UTF-8, all but the printable ones of ASCII, and '%' itself. A space at either end
  * is encoded too, since HTTP/2 clients drop such a header as malformed.
  */
-function percentEncode(text: string): string {
+export function percentEncode(text: string): string {
   return text.replace(/^ | $|[^\x20-\x24\x26-\x7e]+/g, (run) =>
     Buffer.from(run).toString("hex").toUpperCase().replace(/../g, "%$&"),
   );

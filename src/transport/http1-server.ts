@@ -1,5 +1,8 @@
 import http from "node:http";
 import type { Socket } from "node:net";
+import { type Fault, malformed } from "../domain/fault.js";
+import { requestTimedOut } from "./request-faults.js";
+import { toEnvelope } from "./status.js";
 
 export type Handler = (req: http.IncomingMessage, res: http.ServerResponse) => void;
 
@@ -13,9 +16,9 @@ export interface Http1Limits {
 /** How long a peer may take to read our last words before its connection is destroyed. */
 const LINGER_MS = 1000;
 
-const MALFORMED = envelope(3, "malformed HTTP request");
-const NO_HOST = envelope(3, "malformed HTTP request: the Host header is missing");
-const TOO_SLOW = envelope(4, "the request did not arrive in time");
+const MALFORMED = envelope(malformed("malformed HTTP request"));
+const NO_HOST = envelope(malformed("malformed HTTP request: the Host header is missing"));
+const TOO_SLOW = envelope(requestTimedOut());
 
 /**
  * The HTTP/1.1 half of the port. It does not listen: it is given sockets with `emit("connection", socket)`,
@@ -75,8 +78,8 @@ function onClientError(error: NodeJS.ErrnoException, socket: Http1Socket): void 
   socket.once("close", () => clearTimeout(linger));
 }
 
-function envelope(code: number, message: string): string {
-  return JSON.stringify({ code, message, details: [] });
+function envelope(fault: Fault): string {
+  return JSON.stringify(toEnvelope(fault));
 }
 
 function raw(status: string, body: string): string {

@@ -249,11 +249,11 @@ const ROWS: readonly Row[] = [
     [Code.NOT_FOUND, "RESOURCE_NOT_FOUND"],
   ),
   refused(
-    "an RPC whose engine is still to come",
-    AgentService.method.spawnAgent,
-    { description: "work" },
-    ["POST", "/v1/agent/spawn", { description: "work" }],
-    [Code.UNIMPLEMENTED, "NOT_YET"],
+    "an agent that does not exist",
+    AgentService.method.getAgentStatus,
+    { agentId: { workspace: "default", agent: ["nobody"] } },
+    ["POST", "/v1/agent/status", { agentId: { workspace: "default", agent: ["nobody"] } }],
+    [Code.NOT_FOUND, "AGENT_NOT_FOUND"],
   ),
 ];
 
@@ -341,25 +341,27 @@ describe("the same call in every protocol, through the libraries that people use
     assertFault(assertSame(told), Code.RESOURCE_EXHAUSTED, "REQUEST_TOO_LARGE");
   });
 
-  test("a stream whose engine is still to come: UNIMPLEMENTED NOT_YET, also as Server-Sent Events", async () => {
-    const { watch } = TimelineService.method;
-    const told: (readonly [string, Outcome])[] = [];
-    for (const version of ["1.1", "2"] as const) {
-      const outcome = await restOutcome(server.url, version, keys.admin, ["POST", "/v1/agent/watch", {}]);
-      told.push([`/v1, HTTP/${version}`, outcome]);
-    }
-    for (const client of clients) told.push([client.name, await client.first(watch, {}, keys.admin)]);
-    assertFault(assertSame(told), Code.UNIMPLEMENTED, "NOT_YET");
-  });
-
-  test("a stream without a key: UNAUTHENTICATED, also as Server-Sent Events", async () => {
-    const { watch } = TimelineService.method;
-    const told: (readonly [string, Outcome])[] = [
-      ["/v1", await restOutcome(server.url, "1.1", undefined, ["POST", "/v1/agent/watch", {}])],
-    ];
-    for (const client of clients) told.push([client.name, await client.first(watch, {})]);
-    assertFault(assertSame(told), Code.UNAUTHENTICATED, "INVALID_KEY");
-  });
+  for (const [sentence, key, code, reason] of [
+    ["of an agent that does not exist", "admin", Code.NOT_FOUND, "AGENT_NOT_FOUND"],
+    ["without a key", "none", Code.UNAUTHENTICATED, "INVALID_KEY"],
+  ] as const) {
+    test(`a stream ${sentence}: ${Code[code]} ${reason}, also as Server-Sent Events`, async () => {
+      const request = { agentId: { workspace: "default", agent: ["nobody"] } };
+      const told: (readonly [string, Outcome])[] = [];
+      for (const version of ["1.1", "2"] as const) {
+        const outcome = await restOutcome(server.url, version, keys[key], [
+          "POST",
+          "/v1/agent/watch",
+          request,
+        ]);
+        told.push([`/v1, HTTP/${version}`, outcome]);
+      }
+      for (const client of clients) {
+        told.push([client.name, await client.first(TimelineService.method.watch, request, keys[key])]);
+      }
+      assertFault(assertSame(told), code, reason);
+    });
+  }
 
   test("a key that asks too often: RESOURCE_EXHAUSTED RATE_LIMITED, and when to come back", async () => {
     const busy = await startServer({ requestsPerSecond: 1 }, clock);
@@ -531,6 +533,25 @@ describe("bytes that no library would send are refused in the same words by ever
     }
     const outcome = assertSame(told);
     assert.ok("answer" in outcome, JSON.stringify(outcome));
+  });
+});
+
+describe("who has no key learns nothing about their request", () => {
+  test("what cannot be decoded is UNAUTHENTICATED in every protocol", async () => {
+    const told: (readonly [string, Outcome])[] = [];
+    for (const version of ["1.1", "2"] as const) {
+      const outcome = await restOutcome(server.url, version, undefined, [
+        "POST",
+        "/v1/catalog/workspace/x",
+        "{",
+      ]);
+      told.push([`/v1, HTTP/${version}`, outcome]);
+    }
+    for (const wire of WIRES) {
+      const bytes = wire.format === "json" ? Buffer.from("{") : Buffer.from([0xff]);
+      told.push([wire.name, await wire.send(server.url, putResource, bytes)]);
+    }
+    assertFault(assertSame(told), Code.UNAUTHENTICATED, "INVALID_KEY");
   });
 });
 

@@ -338,7 +338,11 @@ const PATHS: readonly Row[] = [
   ],
   ["an empty name", get("/v1/catalog/workspace/"), [400, 3, "INVALID_FIELD", /ref\.name/, "ref.name"]],
   ["a name that does not exist", get(PUT), [404, 5, "RESOURCE_NOT_FOUND", /workspace.*'x'/]],
-  ["an RPC whose engine is still to come", post("/v1/agent/kill", "{}"), [501, 12, "NOT_YET", /KillAgent/]],
+  [
+    "an agent that does not exist",
+    post("/v1/agent/status", '{"agentId":{"workspace":"default","agent":["nobody"]}}'),
+    [404, 5, "AGENT_NOT_FOUND", /nobody/],
+  ],
   [
     "a method that the path is not served for",
     { method: "PUT", path: PUT },
@@ -446,8 +450,20 @@ for (const version of ["1.1", "2"] as const satisfies HttpVersion[]) {
     });
 
     test("a stream that cannot begin is an envelope, not an event", async () => {
-      assertFault(await send(post("/v1/agent/watch", "{}"), server.adminKey), [501, 12, "NOT_YET"]);
-      assertFault(await send(post("/v1/agent/watch", "{")), [400, 3, "MALFORMED_REQUEST"]);
+      const nobody = '{"agentId":{"workspace":"default","agent":["nobody"]}}';
+      assertFault(await send(post("/v1/agent/watch", nobody), server.adminKey), [404, 5, "AGENT_NOT_FOUND"]);
+      assertFault(await send(post("/v1/agent/watch", "{"), server.adminKey), [400, 3, "MALFORMED_REQUEST"]);
+      assertFault(await send(post("/v1/agent/watch", nobody)), [401, 16, "INVALID_KEY"]);
+    });
+
+    test("who has no key learns nothing about their request", async () => {
+      for (const [sentence, request, [, , reason]] of BODIES) {
+        // What is too large or of another type is not read, whoever sends it.
+        if (reason === "REQUEST_TOO_LARGE" || reason === "UNSUPPORTED_MEDIA_TYPE") continue;
+        const reply = await send(request);
+        assert.equal(reply.status, 401, sentence);
+        assertFault(reply, [401, 16, "INVALID_KEY"]);
+      }
     });
 
     test("a Last-Event-ID that is none of ours is refused", async () => {

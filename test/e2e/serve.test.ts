@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -25,9 +25,11 @@ import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
 import { exchange, openClients, WIRES } from "../support/clients.js";
 import { temporaryFolder } from "../support/folder.js";
 import {
+  configFrom,
   listeningUrl,
   type Program,
   printed,
+  refusalOf,
   runProgram,
   startProgram,
   startServe,
@@ -68,14 +70,13 @@ describe("retinue serve", { concurrency: 2 }, () => {
     assert.equal(statSync(join(server.dataDir, "admin.key")).mode & 0o777, 0o600);
   });
 
-  for (const name of ["my data", `it's "quoted" $(touch oops) \`touch oops\`; & more`]) {
-    test(`the curl line works for a data folder that is called ${name}`, async () => {
-      const folder = temporaryFolder();
-      const server = await startServe({ dataDir: join(folder, name) });
-      assert.equal(JSON.parse(await paste(await curlLine(server), folder)).account, "admin");
-      assert.deepEqual(readdirSync(folder), [name], "and nothing else happens");
-    });
-  }
+  test("the curl line works for a data folder whose name is a challenge, and does nothing else", async () => {
+    const folder = temporaryFolder();
+    const name = `it's "my" data $(touch oops) \`touch oops\`; & more`;
+    const server = await startServe({ dataDir: join(folder, name) });
+    assert.equal(JSON.parse(await paste(await curlLine(server), folder)).account, "admin");
+    assert.deepEqual(readdirSync(folder), [name]);
+  });
 
   test("the curl line works in another folder than the server's, also if the data folder is relative", async () => {
     const cwd = temporaryFolder();
@@ -84,10 +85,16 @@ describe("retinue serve", { concurrency: 2 }, () => {
     assert.equal(JSON.parse(await paste(await curlLine(program), "/")).account, "admin");
   });
 
-  test("--public-url is what the curl line shows", async () => {
-    const server = await startServe({ args: ["--public-url", "https://retinue.example.com/"] });
+  test("--public-url is what the curl line shows; --operator-key mints a key that only its owner reads", async () => {
+    const file = join(temporaryFolder(), "operator.key");
+    const server = await startServe({
+      args: ["--public-url", "https://retinue.example.com/", "--operator-key", file],
+    });
     assert.match(await curlLine(server), /https:\/\/retinue\.example\.com\/v1\/whoami/);
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const key = readFileSync(file, "utf8").trim();
+    assert.equal((await rest(server, key, "GET", "/v1/whoami")).body.role, "platform-operator");
   });
 
   test("a reader that goes away does not take the server with it", async () => {
@@ -131,31 +138,16 @@ describe("retinue serve", { concurrency: 2 }, () => {
     assert.ok(statSync(join(folder, "by-flag", "admin.key")).isFile());
   });
 
-  test("the help tells the defaults that are documented, and the variables", async () => {
-    const { stdout, code } = await runProgram(["serve", "--help"]);
-    assert.equal(code, 0);
-    const help = stdout.replace(/\s+/g, " ");
-    assert.match(help, /--port.*8080.*RETINUE_PORT/);
-    assert.match(help, /--host.*127\.0\.0\.1.*RETINUE_HOST/);
-    assert.match(help, /--data.*\.\/data.*RETINUE_DATA/);
-  });
-
-  test("--operator-key mints a platform-operator's key into a file that only its owner reads", async () => {
-    const file = join(temporaryFolder(), "operator.key");
-    const server = await startServe({ args: ["--operator-key", file] });
-    assert.equal(statSync(file).mode & 0o777, 0o600);
-    const key = readFileSync(file, "utf8").trim();
-    assert.equal((await rest(server, key, "GET", "/v1/whoami")).body.role, "platform-operator");
+  test("the defaults are those that are documented", () => {
+    const { port, host, data } = configFrom([]);
+    assert.deepEqual({ port, host, data }, { port: 8080, host: "127.0.0.1", data: "./data" });
   });
 });
 
-describe("what cannot be is refused with exit code 1 or 2 and a line that says what can", {
-  concurrency: true,
-}, () => {
+describe("what cannot be is refused, and the line says what can", () => {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, "file"), "not a folder");
-  mkdirSync(join(folder, "keys"));
-  writeFileSync(join(folder, "keys", "bad.key"), "not a key\n");
+  const file = join(folder, "file");
+  writeFileSync(file, "neither a folder nor a key\n");
 
   const rows: readonly (readonly [
     sentence: string,
@@ -163,49 +155,46 @@ describe("what cannot be is refused with exit code 1 or 2 and a line that says w
     text: RegExp,
     env?: Record<string, string>,
   ])[] = [
-    ["a port that is no number", ["serve", "--port", "http"], /--port.*0 to 65535/s],
-    ["a port beyond the last", ["serve", "--port", "65536"], /--port.*0 to 65535/s],
-    ["a bad port in the environment", ["serve"], /RETINUE_PORT.*0 to 65535/s, { RETINUE_PORT: "http" }],
+    ["a port that is no number", ["--port", "http"], /--port.*0 to 65535/],
+    ["a port beyond the last", ["--port", "65536"], /--port.*0 to 65535/],
+    ["a negative port", ["--port=-1"], /--port.*0 to 65535/],
+    ["a port with a fraction", ["--port", "80.5"], /--port.*0 to 65535/],
+    ["an empty port", ["--port", ""], /--port.*0 to 65535/],
+    ["a rate that is no number", ["--requests-per-second", "fast"], /--requests-per-second.*whole number/],
+    ["a negative rate", ["--requests-per-second=-1"], /--requests-per-second.*whole number from 0/],
     [
-      "a rate that is no number",
-      ["serve", "--requests-per-second", "fast"],
-      /--requests-per-second.*whole number/s,
+      "a bad rate in the environment",
+      [],
+      /RETINUE_REQUESTS_PER_SECOND.*whole number/,
+      { RETINUE_REQUESTS_PER_SECOND: "x" },
     ],
-    ["a log level that there is not", ["serve", "--log-level", "loud"], /--log-level.*debug.*trace/s],
-    ["a flag that there is not", ["serve", "--prot", "80"], /--prot/],
-    ["an argument that nobody expects", ["serve", "now"], /argument/],
-    ["a command that there is not", ["sevre"], /sevre/],
-    ["a data folder that is a file", ["serve", "--port", "0", "--data", join(folder, "file")], /file/],
-    [
-      "an operator's key that is none",
-      [
-        "serve",
-        "--port",
-        "0",
-        "--data",
-        join(folder, "data1"),
-        "--operator-key",
-        join(folder, "keys", "bad.key"),
-      ],
-      /bad\.key.*rtn_/,
-    ],
-    [
-      "a public URL that is none",
-      ["serve", "--port", "0", "--data", join(folder, "data2"), "--public-url", "not a url"],
-      /--public-url.*http/,
-    ],
-    ["a backup of nothing", ["backup", join(folder, "to"), "--data", join(folder, "keys")], /no data folder/],
-    ["a backup without a target", ["backup"], /to/],
+    ["a log level that there is not", ["--log-level", "loud"], /--log-level.*debug.*trace/],
+    ["a flag that there is not", ["--prot", "80"], /--prot/],
+    ["an argument that nobody expects", ["now"], /argument/],
+    ["a data folder that is a file", ["--data", file], /file/],
+    ["an operator's key that is none", ["--operator-key", file], /file.*rtn_/],
+    ["a public URL that is none", ["--public-url", "not a url"], /--public-url.*http/],
+    ["a variable that is neither true nor false", [], /RETINUE_INSECURE/, { RETINUE_INSECURE: "perhaps" }],
   ];
   for (const [sentence, args, text, env = {}] of rows) {
-    test(sentence, async () => {
-      const ended = await runProgram(args, { env, cwd: folder });
+    test(sentence, async () => assert.match(await refusalOf(args, env), text));
+  }
+
+  const programs: readonly (readonly [sentence: string, args: string[], text: RegExp])[] = [
+    ["a bad flag", ["serve", "--port", "http"], /--port.*0 to 65535/],
+    ["a folder that is a file", ["serve", "--port", "0", "--data", file], /^retinue: .*file/],
+    ["a command that there is not", ["sevre"], /sevre/],
+    ["a backup of nothing", ["backup", join(folder, "to"), "--data", folder], /^retinue: .*no data folder/],
+  ];
+  for (const [sentence, args, text] of programs) {
+    test(`${sentence}: exit code 1 or 2, and no stack`, async () => {
+      const ended = await runProgram(args, { cwd: folder });
       assert.ok(
         ended.code === 1 || ended.code === 2,
         `exit code ${ended.code}: ${ended.stdout}${ended.stderr}`,
       );
       assert.match(ended.stderr, text);
-      assert.doesNotMatch(ended.stderr, /^ {4}at /m, "no stack");
+      assert.doesNotMatch(ended.stderr, /^ {4}at /m);
     });
   }
 
@@ -321,10 +310,15 @@ describe("/metrics", () => {
     assert.equal(response.status, 401);
   });
 
-  for (const value of ["false", "0"]) {
-    test(`RETINUE_METRICS_LOOPBACK=${value} does not mean --metrics-loopback`, async () => {
-      const server = await startServe({ env: { RETINUE_METRICS_LOOPBACK: value } });
-      assert.equal((await fetch(`${server.url}/metrics`)).status, 401);
+  for (const [value, open] of [
+    ["false", false],
+    ["0", false],
+    ["", false],
+    ["true", true],
+    ["1", true],
+  ] as const) {
+    test(`RETINUE_METRICS_LOOPBACK='${value}' ${open ? "means" : "does not mean"} --metrics-loopback`, () => {
+      assert.equal(configFrom([], { RETINUE_METRICS_LOOPBACK: value }).metricsToLoopback, open);
     });
   }
 });
@@ -443,6 +437,12 @@ describe("without a key", () => {
       const reply = await rest(server, undefined, "GET", path);
       assert.deepEqual([reply.status, reply.body.details[0].reason], [401, "INVALID_KEY"], path);
     }
+  });
+
+  test("the tools of the agents are not there for everybody", async () => {
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const reply = await rest(server, undefined, "POST", "/mcp", body);
+    assert.deepEqual([reply.status, reply.body.code], [401, 16]);
   });
 
   test("nothing else is served", async () => {

@@ -72,7 +72,11 @@ export function createAgentCaller(server: { readonly url: string }, key: string)
       }
       return answer;
     },
-    until: (path, what, fits) => until(`${path}: ${what}`, () => get("status", path), fits),
+    async until(path, what, fits) {
+      // One that is not there yet has no phase.
+      const look = async () => (await ask("status", path)).body;
+      return until(`${path}: ${what}`, look, (seen) => seen.phase !== undefined && fits(seen));
+    },
   };
 }
 
@@ -107,14 +111,14 @@ export function assertFault(answer: Answer, status: number, reason: string, text
   if (text) assert.match(answer.body.message, text);
 }
 
-/** Processes of agents whose home lies below this data folder, and whatever belongs to them. */
-export async function agentProcesses(dataDir: string): Promise<number[]> {
+/** Processes of agents whose home lies below this folder, and whatever belongs to them. */
+export async function agentProcesses(folder: string): Promise<number[]> {
   const tokens = new Set<string>();
   for (const { pid, zombie } of await listProcesses()) {
     if (zombie) continue;
     const home = await readVariable(pid, "HOME");
     const token = await readVariable(pid, "RETINUE_PROCESS_TOKEN");
-    if (token !== undefined && home?.startsWith(dataDir)) tokens.add(token);
+    if (token !== undefined && home?.startsWith(folder)) tokens.add(token);
   }
   if (tokens.size === 0) return [];
   const found = await findProcesses({ variable: "RETINUE_PROCESS_TOKEN", values: tokens });

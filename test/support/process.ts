@@ -2,6 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import { pino } from "pino";
+import { addServeOptions, type Config, configOf } from "../../src/main/config.js";
+import { openRetinue } from "../../src/main/main.js";
 import { cleanUp } from "./cleanup.js";
 import { temporaryFolder } from "./folder.js";
 
@@ -108,6 +112,36 @@ export function printed(program: Program, pattern: RegExp): Promise<string> {
     }, reject);
     look();
   });
+}
+
+/** The configuration that `retinue serve` makes of these flags and variables; throws what it would say. */
+export function configFrom(args: readonly string[], env: Readonly<Record<string, string>> = {}): Config {
+  const command = addServeOptions(new Command("serve"))
+    .exitOverride()
+    .configureOutput({ writeErr() {} });
+  const before = process.env;
+  process.env = { ...environment(), ...env };
+  try {
+    return configOf(command.parse(args, { from: "user" }));
+  } finally {
+    process.env = before;
+  }
+}
+
+/** Why `retinue serve` does not start with these flags, found out without a process of its own, which takes a second. */
+export async function refusalOf(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const data = ["--port", "0", "--data", join(temporaryFolder(), "data")];
+  try {
+    const config = configFrom([...data, ...args], env);
+    const retinue = await openRetinue({ config, log: pino({ level: "silent" }), onFatal() {} });
+    await retinue.close(0);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error(`was taken: ${args.join(" ")}`);
 }
 
 function environment(): Record<string, string> {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Agent, Runtime } from "../../domain/agent/agent.js";
 import type { Fence } from "../../domain/agent/turn.js";
@@ -47,9 +48,16 @@ export interface ProcessesOptions {
   readonly log: Logger;
 }
 
+const STOP_MS = 3000;
+
 export function createProcesses(options: ProcessesOptions): Processes {
   const { runner, store, clock, keys, changed, log } = options;
   const open = new Map<string, Process>();
+  /** Being ended; one that would not die stays here, to be ended again. */
+  const ending = new Map<string, Process>();
+  /** Lives of processes, from before the start to the record of the end: `stop` waits for them. */
+  const lives = new Set<Promise<unknown>>();
+  let stopped = false;
 
   async function start(agent: Agent): Promise<Process> {
     const { uid } = agent;
@@ -84,12 +92,21 @@ export function createProcesses(options: ProcessesOptions): Processes {
       },
     };
     open.set(uid, process);
-    void session.exited.then(async () => {
+    const exited = session.exited.then(async () => {
       if (open.get(uid) === process) open.delete(uid);
       await gone(token, key);
       changed(uid);
     });
+    follow(exited);
+    if (stopped) await end(uid, "kill");
     return process;
+  }
+
+  function follow<T>(life: Promise<T>): Promise<T> {
+    lives.add(life);
+    const over = () => void lives.delete(life);
+    life.then(over, over);
+    return life;
   }
 
   function specOf(
@@ -122,14 +139,16 @@ export function createProcesses(options: ProcessesOptions): Processes {
   }
 
   async function end(uid: string, how: "close" | "kill"): Promise<void> {
-    const process = open.get(uid);
+    const process = open.get(uid) ?? ending.get(uid);
     if (process === undefined) return;
     open.delete(uid);
+    ending.set(uid, process);
     await process.session[how]();
+    if (ending.get(uid) === process) ending.delete(uid);
   }
 
   return {
-    open: async (agent) => open.get(agent.uid) ?? start(agent),
+    open: async (agent) => open.get(agent.uid) ?? follow(start(agent)),
     find: (uid) => open.get(uid),
     end,
     changed,
@@ -139,7 +158,10 @@ export function createProcesses(options: ProcessesOptions): Processes {
       await store.commit(rows.map(({ token }) => ({ type: "processGone", token }) as const));
     },
     async stop() {
+      stopped = true;
       await Promise.allSettled([...open.keys()].map((uid) => end(uid, "kill")));
+      // One that starts is ended once it has started; a start that hangs must not hold up the exit.
+      await Promise.race([Promise.allSettled(lives), sleep(STOP_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -49,11 +49,13 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const slots = createSlots(options.slots, (uid) => hint(uid));
   const timers = createTimers(clock.nowMs, (uid) => hint(uid));
   let sweep: NodeJS.Timeout | undefined;
+  let started = false;
   let stopped = false;
 
   /** One look at a time per agent; a hint during a look means another look after it. */
   function hint(uid: string): void {
-    if (stopped) return;
+    // Calls come in before what an earlier server left has been ended; `start` looks at everybody.
+    if (!started || stopped) return;
     const looking = busy.get(uid);
     if (looking) {
       looking.again = true;
@@ -83,8 +85,10 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   async function reconcile(uid: string): Promise<void> {
     const agent = await decideTime(uid);
     if (agent === undefined) return;
-    if (agent.turn === undefined) slots.release(uid);
     const { effect, wakeAtMs } = desired(agent, clock.nowMs(), limits);
+    if (agent.turn !== undefined) slots.hold(uid);
+    else if (effect.type === "request-slot") slots.turnOver(uid);
+    else slots.release(uid);
     timers.set(uid, wakeAtMs);
     await act(agent, effect);
   }
@@ -130,6 +134,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     if (!slots.holds(uid)) return;
     const fence = await commit(uid, (a, context) => slotGranted(a, context));
     if (fence === undefined) slots.release(uid);
+    else slots.hold(uid);
   }
 
   /** The process that should be there is not. */
@@ -166,9 +171,12 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       for (const uid of await store.unsettledAgents()) {
         const agent = await decideTime(uid);
         // What this process does not hold was held by an earlier one: its turns go on as new attempts.
-        if (agent?.turn) await lose(uid, agent.turn);
-        hint(uid);
+        if (agent?.turn === undefined) continue;
+        await lose(uid, agent.turn);
+        slots.hold(uid);
       }
+      started = true;
+      await sweepAll();
       sweep = setInterval(
         () => void sweepAll().catch((err) => log.error({ err }, "sweep failed")),
         SWEEP_EVERY_MS,

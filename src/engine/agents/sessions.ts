@@ -107,15 +107,14 @@ export function createSessions({
   return {
     async run(agent, fence, type) {
       const { uid } = agent;
-      if (isSame(running.get(uid), fence)) return;
+      if (stopped || isSame(running.get(uid), fence)) return;
       try {
-        await prompt(
-          agent,
-          await processes.open(agent),
-          { runId: fence.runId, attempt: fence.attempt },
-          type,
-        );
+        const process = await processes.open(agent);
+        // A turn that the server itself suspends stays held, however far its start has come.
+        if (stopped) return;
+        await prompt(agent, process, { runId: fence.runId, attempt: fence.attempt }, type);
       } catch (error) {
+        if (stopped) return;
         if (!(error instanceof RunnerError)) throw error;
         await processes.end(uid, "kill");
         const { kind, message, retryable, fatal } = error;

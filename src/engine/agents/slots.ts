@@ -2,6 +2,10 @@
 export interface Slots {
   /** Wants a slot; asking twice changes nothing. */
   request(uid: string, account: string): void;
+  /** A turn is held: it uses the slot that was granted, or takes one, free or not, as a turn that outlives a restart. */
+  hold(uid: string): void;
+  /** No turn is held: a slot that was used is given back, one that has just been granted is kept. */
+  turnOver(uid: string): void;
   /** Gives the slot back, or withdraws the request. */
   release(uid: string): void;
   holds(uid: string): boolean;
@@ -16,7 +20,7 @@ export interface Slots {
  * one account's hundred agents do not keep another's only one waiting.
  */
 export function createSlots(size: number, granted: (uid: string) => void): Slots {
-  const held = new Set<string>();
+  const held = new Map<string, "granted" | "used">();
   /** Insertion order is the order of the accounts' turns, and within one that of its requests. */
   const waiting = new Map<string, Set<string>>();
   let stopped = false;
@@ -29,7 +33,7 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
       uids.delete(uid);
       waiting.delete(account);
       if (uids.size > 0) waiting.set(account, uids);
-      held.add(uid);
+      held.set(uid, "granted");
       granted(uid);
     }
     if (waiting.size > 0 && held.size < size) grant();
@@ -45,6 +49,15 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
     request(uid, account) {
       if (held.has(uid)) return;
       waiting.set(account, (waiting.get(account) ?? new Set()).add(uid));
+      grant();
+    },
+    hold(uid) {
+      withdraw(uid);
+      held.set(uid, "used");
+    },
+    turnOver(uid) {
+      if (held.get(uid) !== "used") return;
+      held.delete(uid);
       grant();
     },
     release(uid) {

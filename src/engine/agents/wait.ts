@@ -1,5 +1,9 @@
+import { fromBinary } from "@bufbuild/protobuf";
 import type { AgentStatus } from "../../../gen/retinue/v1/agent_pb.js";
 import { WaitReason } from "../../../gen/retinue/v1/agent_service_pb.js";
+import { EventPayloadSchema, EventType } from "../../../gen/retinue/v1/event_pb.js";
+import { FollowUpState } from "../../../gen/retinue/v1/follow_up_pb.js";
+import type { FollowUpRecord } from "../../domain/agent/follow-up.js";
 import { followUpWaitEnd, waitEnd } from "../../domain/agent/wait.js";
 import type { Store } from "../../storage/store.js";
 import type { Hub } from "./hub.js";
@@ -16,6 +20,7 @@ export interface WaitRequest {
   readonly signal: AbortSignal;
 }
 
+const PAGE = 200;
 /** Timers beyond 24.8 days fire at once; nobody waits that long without asking again. */
 const MAX_TIMEOUT_MS = 24 * 24 * 60 * 60 * 1000;
 
@@ -50,11 +55,10 @@ export async function waitForAgent(
     for (;;) {
       changed = false;
       const { agent, status } = await views.status(uid);
-      const row = followUpId === "" ? undefined : await store.followUp(uid, followUpId);
       const reason =
         followUpId === ""
           ? waitEnd(agent, request.afterRun)
-          : followUpWaitEnd(agent, followUpId, row && followUpRecordOf(row));
+          : followUpWaitEnd(agent, followUpId, await followUpRecord(store, uid, followUpId));
       if (reason !== undefined) return { reason, status };
       signal.throwIfAborted();
       if (timedOut) return { reason: WaitReason.TIMEOUT, status };
@@ -68,5 +72,26 @@ export async function waitForAgent(
     clearTimeout(timer);
     stopListening();
     signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** A removed message leaves no row, so that its ID is free again; the log still knows it. */
+async function followUpRecord(
+  store: Store,
+  uid: string,
+  followUpId: string,
+): Promise<FollowUpRecord | undefined> {
+  const row = await store.followUp(uid, followUpId);
+  if (row !== undefined) return followUpRecordOf(row);
+  const types = [EventType.FOLLOW_UP_REMOVED];
+  for (let afterSeq = 0; ; ) {
+    const page = await store.events({ uid, afterSeq, types, runId: 0, limit: PAGE });
+    for (const { payload } of page) {
+      const { kind } = fromBinary(EventPayloadSchema, payload);
+      if (kind.case === "followUp" && kind.value.followUp?.followUpId === followUpId)
+        return { followUpId, state: FollowUpState.REMOVED, fingerprint: "", runId: 0 };
+    }
+    if (page.length < PAGE) return undefined;
+    afterSeq = page.at(-1)?.seq ?? 0;
   }
 }

@@ -57,6 +57,11 @@ export async function* watchAgent(
     else yield { update: { case: "heartbeat", value: {} } };
     while (live || afterSeq !== undefined) {
       changed = false;
+      // Before the log: the message that they are pieces of must not come ahead of them.
+      const said = chunks;
+      chunks = [];
+      for (const chunk of said)
+        yield { update: { case: "liveText", value: { ...chunk, runId: BigInt(chunk.runId) } } };
       // Read before the log: what ends the agent after this look is found by the next.
       const row = (await store.agent(uid))?.row;
       for (;;) {
@@ -68,11 +73,8 @@ export async function* watchAgent(
         if (page.length < PAGE) break;
       }
       if (row === undefined || !row.live) return;
-      for (const chunk of chunks)
-        yield { update: { case: "liveText", value: { ...chunk, runId: BigInt(chunk.runId) } } };
-      chunks = [];
       signal.throwIfAborted();
-      if (!changed && !(await woken((resolve) => (wake = resolve))))
+      if (!changed && chunks.length === 0 && !(await woken((resolve) => (wake = resolve))))
         yield { update: { case: "heartbeat", value: {} } };
     }
   } finally {

@@ -5,18 +5,16 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Fault, malformed } from "../../domain/fault.js";
 import { quoted } from "../../domain/name.js";
+import { MAX_REQUEST_BYTES } from "../limits.js";
 import { parseJson } from "./json-text.js";
 import type { Route } from "./rule.js";
-
-/** Largest request, in every protocol. */
-export const BODY_MAX_BYTES = 4 * 1024 * 1024;
 
 const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-?8"?[\t ]*)?;?$/i;
 
 /** Makes `request.body` the bytes of a JSON body, undefined where there is none, and refuses every other type. */
 export function addBodyParsers(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  const options = { parseAs: "buffer", bodyLimit: BODY_MAX_BYTES } as const;
+  const options = { parseAs: "buffer", bodyLimit: MAX_REQUEST_BYTES } as const;
   scope.addContentTypeParser<Buffer>("application/json", options, (request, body, done) => {
     if (body.length === 0) done(null);
     else done(wrongEncoding(request), body);

@@ -1,9 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
 import { Code } from "../../../gen/google/rpc/code_pb.js";
-import { Fault, internal, malformed, notFound, resourceExhausted } from "../../domain/fault.js";
+import { Fault, internal, malformed, notFound } from "../../domain/fault.js";
 import { quoted } from "../../domain/name.js";
+import { MAX_REQUEST_BYTES, requestTooLarge } from "../limits.js";
 import { httpStatus, toEnvelope } from "../status.js";
-import { BODY_MAX_BYTES, unsupported } from "./decode.js";
+import { unsupported } from "./decode.js";
 import { dropBody } from "./drop-body.js";
 
 /** Longest value of a variable in a path. Names are shorter; this one only bounds what is worth an answer of its own. */
@@ -64,7 +65,7 @@ export function pathNotFound(url: string): Fault {
 function faultOfFramework(error: FastifyError, request: FastifyRequest): Fault {
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return resourceExhausted("REQUEST_TOO_LARGE", `the request has more than ${BODY_MAX_BYTES} bytes`);
+      return requestTooLarge();
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return unsupported(request.headers);
     case "FST_ERR_BAD_URL":
@@ -82,7 +83,7 @@ function faultOfFramework(error: FastifyError, request: FastifyRequest): Fault {
 
 /** What the Fastify app must be made with for every answer below `/v1` to be the envelope. */
 export const GATEWAY_APP_OPTIONS = {
-  bodyLimit: BODY_MAX_BYTES,
+  bodyLimit: MAX_REQUEST_BYTES,
   routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
   frameworkErrors: errorHandler as NonNullable<FastifyServerOptions["frameworkErrors"]>,
   // Fastify's own 503 is not an envelope; whoever stops the server says so through `call`.
