@@ -5,6 +5,7 @@ import { agentIdMessage } from "../domain/agent/agent-id.js";
 import { parseAccountFilter } from "../domain/agent/list-filter.js";
 import { resolveOwner } from "../domain/agent/owner.js";
 import { clearFollowUps, removeFollowUp } from "../domain/agent/queue-edit.js";
+import { budgetOf, followUpRequestOf, spawnRequestOf } from "../domain/agent/requests.js";
 import { stopTurn } from "../domain/agent/stop-turn.js";
 import { updateAgent } from "../domain/agent/update-agent.js";
 import { requireScope, resolveTenant } from "../domain/caller.js";
@@ -16,7 +17,6 @@ import { resolveAgent } from "../engine/agents/resolve.js";
 import { type Spawner, spawn } from "../engine/agents/spawn.js";
 import { waitForAgent } from "../engine/agents/wait.js";
 import type { Store } from "../storage/store.js";
-import { budgetOf, followUpRequestOf, spawnRequestOf } from "./agent-request.js";
 import { cutPage, decodePageToken } from "./page.js";
 import { type CallContext, implement, type Service } from "./service.js";
 
@@ -134,7 +134,7 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
 
     async updateAgent(request, context) {
       const row = await find(context, request.agentId, "change");
-      const update = { budget: budgetOf(request.budget), labels: request.labels?.labels };
+      const update = { budget: request.budget && budgetOf(request.budget), labels: request.labels?.labels };
       await commands.decide(row, actOf(context), (agent, c) => updateAgent(agent, update, c));
       return { status: (await views.status(row.uid)).status };
     },

@@ -28,6 +28,7 @@ export interface Bench {
   start(change?: Partial<SessionSpec>): Promise<Session>;
 }
 
+const ENVIRONMENT = { PATH: process.env.PATH as string };
 export const NO_SETTINGS = { model: "", reasoningEffort: "", serviceTier: "", fastMode: false };
 
 /** A runner over a data folder of its own, with a secret in it. */
@@ -37,10 +38,9 @@ export async function openBench(
   const data = options.data ?? join(temporaryFolder(), "data");
   mkdirSync(join(data, "agents"), { recursive: true });
   writeFileSync(join(data, "admin.key"), "the admin's key");
-  const environment = { PATH: process.env.PATH as string };
   const runner = await createAcpRunner({
     agentsFolder: join(data, "agents"),
-    environment,
+    environment: ENVIRONMENT,
     isolation: options.isolation,
   });
   const spec = (change: Partial<SessionSpec> = {}): SessionSpec => ({
@@ -99,13 +99,20 @@ export function prompt(session: Session, parts: readonly PromptPart[], runId = 1
     text: () => updates.map((update) => (update.type === "text" ? update.text : "")).join(""),
     seen: (fits) =>
       new Promise((resolve, reject) => {
+        const late = setTimeout(
+          () => reject(new Error(`not seen in 20 s: ${JSON.stringify(updates)}`)),
+          20_000,
+        );
         const look = () => {
           const found = updates.find(fits);
-          if (found !== undefined) resolve(found);
+          if (found === undefined) return;
+          clearTimeout(late);
+          resolve(found);
         };
         looking.add(look);
         look();
-        result.then(({ outcome }) => reject(new Error(`the turn ended ${outcome} without it`)), reject);
+        const ended = ({ outcome }: TurnResult) => reject(new Error(`the turn ended ${outcome} without it`));
+        result.then(ended, reject).finally(() => clearTimeout(late));
       }),
   };
 }
@@ -122,13 +129,14 @@ export async function carriers(token: string): Promise<number[]> {
 
 /** For what sends no event: other processes. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const start = performance.now(); performance.now() - start < 10_000; await sleep(10)) {
+  for (const start = performance.now(); performance.now() - start < 20_000; await sleep(10)) {
     if (await holds()) return;
   }
   throw new Error(`timed out: ${what}`);
 }
 
-const bwrapWorks = (await createAcpRunner({ agentsFolder: "/nonexistent" })).isolation === "bwrap";
+const probed = await createAcpRunner({ agentsFolder: "/nonexistent", environment: ENVIRONMENT });
+const bwrapWorks = probed.isolation === "bwrap";
 
 /** A test under bubblewrap: skipped where that does not work, but not in CI, where it has to. */
 export function bwrapTest(name: string, act: () => Promise<void>): void {

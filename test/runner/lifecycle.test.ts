@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readProcess } from "../../src/runner/processes/process-table.js";
@@ -113,6 +113,11 @@ test("a script whose process was killed in a directive begins that directive aga
   const first = await bench.start();
   const told = tell(first, "@say one\n@sleep 100s\n@say two", 1);
   await told.seen(says("one"));
+  const memory = join(bench.spec().home, ".retinue-script", `${first.sessionRef}.json`);
+  await until(
+    "it has come to the second",
+    () => JSON.parse(readFileSync(memory, "utf8")).script.position === 1,
+  );
   await first.kill();
   const second = await bench.start({ sessionRef: first.sessionRef, processToken: randomUUID() });
   const news = prompt(second, [{ from: "platform", text: "news" }], 2);

@@ -1,9 +1,11 @@
 import type { Agent } from "../../domain/agent/agent.js";
+import type { BudgetEffect } from "../../domain/agent/budget.js";
 import { childNotified } from "../../domain/agent/children.js";
 import type { Decision as AgentDecision, Context } from "../../domain/agent/decision.js";
 import { killAgent } from "../../domain/agent/kill.js";
 import type { Limits } from "../../domain/agent/limits.js";
 import { resultOf } from "../../domain/agent/phase.js";
+import { budgetFreed, overdrawn } from "../../domain/agent/update-agent.js";
 import type { Change } from "../../storage/store.js";
 import type { Decision } from "../door.js";
 import type { View } from "../view.js";
@@ -73,6 +75,7 @@ export function openStage(view: View<Value>, moment: Moment): Stage {
       }
       for (const notice of decision.toParent) notifyParent(decision.agent.parentUid, notice);
       if (decision.stopDescendants) stopBelow(decision.agent);
+      tellBudget(decision.agent, decision.reply);
       return decision.reply;
     },
   };
@@ -91,6 +94,18 @@ export function openStage(view: View<Value>, moment: Moment): Stage {
     const { agent: parent } = stage.require(uid);
     const input = { notice, followUpId: moment.newId() };
     stage.apply(childNotified(parent, input, stage.contextOf(parent)));
+  }
+
+  /** A budget that was overdrawn or freed concerns whoever draws on it. */
+  function tellBudget(agent: Agent, reply: unknown): void {
+    const { overBudget, freed } = (reply ?? {}) as Partial<BudgetEffect>;
+    if (!overBudget && !freed) return;
+    for (const child of agent.children) {
+      const { agent: below } = stage.require(child.uid);
+      if (overBudget) stage.apply(overdrawn(below, stage.contextOf(below)));
+      else if (below.overdrawnBy !== "") stage.apply(budgetFreed(below, stage.contextOf(below)));
+      tellBudget(stage.require(child.uid).agent, reply);
+    }
   }
 
   function stopBelow(failed: Agent): void {

@@ -225,6 +225,14 @@ describe("budgets of children (semantics 3)", () => {
     assert.equal(freed.phase, Phase.PENDING);
     assert.ok(slotGranted(freed, at(T0, { ancestors: [raise(parent, { maxCostUsd: 20 })] })).reply);
   });
+  it("what comes back is told, so that those below who are held can try again", () => {
+    const freed = (parent: Agent, child: Decision<unknown>) =>
+      child.toParent.map((notice) => childNotified(parent, { notice, followUpId: "n" }, at()).reply.freed);
+    const own = limits({ maxCostUsd: 4 });
+    assert.deepEqual(freed(below(rich(), own), end(done(spend(child(own), 1).agent))), [true]);
+    assert.deepEqual(freed(below(rich(), undefined), spend(child(), 3)), [false]);
+    assert.equal(updateAgent(rich(), { budget: limits({}), labels: undefined }, at()).reply.freed, true);
+  });
   it("a grandchild's reservation counts at the root when its parent has no budget", () => {
     const middle = below(rich(), undefined);
     const grand = childSpawned(

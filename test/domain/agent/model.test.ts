@@ -533,7 +533,7 @@ it("no story of an agent differs from the model, loses a message or delivers one
         phases.set(phase, (phases.get(phase) ?? 0) + 1);
         assertEnded(real, model.nowMs);
       }),
-      { numRuns: Number(process.env.RUNS ?? 350), seed },
+      { numRuns: Number(process.env.RUNS ?? 350), seed, includeErrorInReport: true },
     );
   } catch (error) {
     console.log(`model test failed: SEED=${seed}`);
