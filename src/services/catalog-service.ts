@@ -23,7 +23,7 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
         kind,
         payload: request.payload,
         mask: request.updateMask?.paths ?? [],
-        ifGeneration: generationOf(request.ifGenerationMatch),
+        ifGeneration: request.ifGenerationMatch,
         act,
       };
       if (!context.caller.scopes.has(kind.writeScope)) {
@@ -71,7 +71,7 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
     async deleteResource(request, context) {
       const { kind, ref } = resolve(context, request.ref);
       const act = actOf(context, "justification", request.justification);
-      const ifGeneration = generationOf(request.ifGenerationMatch);
+      const ifGeneration = request.ifGenerationMatch;
       const { generation } = await catalog.remove({ kind, ref, ifGeneration, act });
       return { generation: BigInt(generation) };
     },
@@ -132,10 +132,6 @@ function verdictOf(
 function actOf({ caller, action }: CallContext, field: string, justification: string) {
   requireJustification(caller, field, justification);
   return { caller, action, justification };
-}
-
-function generationOf(asked: bigint | undefined): number | undefined {
-  return asked === undefined ? undefined : Number(asked);
 }
 
 function beforeOf(pageToken: string): number | undefined {

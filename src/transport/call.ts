@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { Code } from "../../gen/google/rpc/code_pb.js";
 import type { Caller } from "../domain/caller.js";
 import { Fault, internal, unavailable } from "../domain/fault.js";
+import { checkEnums } from "../domain/message-enums.js";
 import type { CallContext } from "../services/service.js";
 import { authorize } from "./authorize.js";
 import type { Rpc, StreamHandler, UnaryHandler } from "./rpc.js";
@@ -55,6 +56,7 @@ export function createCall(guards: CallGuards): Call {
     visit.caller = caller;
     guards.admit(caller);
     const message = decoded(request);
+    checkEnums(rpc.method.input, message);
     authorize(caller, rpc, message);
     visit.context = new HeldContext(guards, rpc, caller, incoming);
     return message;

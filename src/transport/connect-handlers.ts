@@ -18,7 +18,7 @@ function unary(rpc: Rpc, call: Call) {
     try {
       return await held.untilAborted(() => call.unary(rpc, request, held));
     } catch (error) {
-      throw connectErrorOf(error, context);
+      throw connectErrorOf(error);
     } finally {
       held.release();
     }
@@ -36,7 +36,7 @@ function stream(rpc: Rpc, call: Call) {
         yield next.value;
       }
     } catch (error) {
-      throw connectErrorOf(error, context);
+      throw connectErrorOf(error);
     } finally {
       held.release();
       // Not awaited: it waits for a handler that may not have seen the signal yet.
@@ -45,10 +45,8 @@ function stream(rpc: Rpc, call: Call) {
   };
 }
 
-function connectErrorOf(error: unknown, { requestHeader }: HandlerContext): ConnectError {
-  return toConnectError(
-    error instanceof Fault ? sendable(error, requestHeader.get("content-type")) : internal(),
-  );
+function connectErrorOf(error: unknown): ConnectError {
+  return toConnectError(error instanceof Fault ? sendable(error) : internal());
 }
 
 /** A call on its way through Connect. Its signal says why in our words: Connect's reasons are its errors. */

@@ -43,7 +43,7 @@ async function* inOnePiece(
     await checkJson(bytes, header, method);
     if (bytes.length > 0) yield bytes;
   } catch (error) {
-    throw error instanceof Fault ? toConnectError(sendable(error, header.get("content-type"))) : error;
+    throw error instanceof Fault ? toConnectError(sendable(error)) : error;
   }
 }
 

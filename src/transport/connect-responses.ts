@@ -25,13 +25,13 @@ import { toConnectError } from "./status.js";
 
 /** A fault as the whole answer to a request of this content type. */
 export function faultResponse(contentType: string, fault: Fault): UniversalServerResponse {
-  const error = toConnectError(sendable(fault, contentType));
+  const error = toConnectError(sendable(fault));
   const header = new Headers({ "content-type": contentType });
   if (contentType.startsWith("application/grpc-web")) {
     return { status: 200, header, body: createAsyncIterable([WEB_TRAILER.write(new Headers(), error)]) };
   }
   if (contentType.startsWith("application/grpc")) {
-    return { status: 200, header, trailer: setTrailerStatus(new Headers(), error) };
+    return { status: 200, header, trailer: respell(setTrailerStatus(new Headers(), error)) };
   }
   if (contentType.startsWith("application/connect+")) {
     return { status: 200, header, body: createAsyncIterable([END_STREAM.write(new Headers(), error)]) };
@@ -55,7 +55,7 @@ export async function mended(
   const { header, body, trailer } = response;
   if (body === undefined || header === undefined) return response;
   const contentType = header.get("content-type") ?? "";
-  const mend = (error: ConnectError | undefined) => mendedError(error, contentType, report);
+  const mend = (error: ConnectError | undefined) => mendedError(error, report);
   if (contentType.startsWith("application/grpc-web")) {
     return { ...response, body: mendedStream(body, WEB_TRAILER, mend) };
   }
@@ -76,13 +76,12 @@ type Mend = (error: ConnectError | undefined) => ConnectError | undefined;
 /** The mended error, or undefined where there is none or it is one of ours, which has details. */
 function mendedError(
   error: ConnectError | undefined,
-  contentType: string,
   report: (bug: unknown) => void,
 ): ConnectError | undefined {
   if (error === undefined || error.details.length > 0) return undefined;
   const fault = connectFault(error);
   if (fault.code === Code.INTERNAL) report(error);
-  return toConnectError(sendable(fault, contentType));
+  return toConnectError(sendable(fault));
 }
 
 async function mendedUnary(

@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import { Code } from "../../gen/google/rpc/code_pb.js";
 import { Fault, internal, malformed } from "../domain/fault.js";
 import { quoted } from "../domain/name.js";
-import type { Call } from "./call.js";
+import type { Call, CallGuards } from "./call.js";
 import { implementation } from "./connect-handlers.js";
 import { prepared } from "./connect-requests.js";
 import { faultResponse, mended } from "./connect-responses.js";
@@ -29,6 +29,8 @@ export interface ConnectOptions {
    */
   readonly shutdownSignal?: AbortSignal;
   readonly log?: Pick<Logger, "error">;
+  /** Asked before a request is decoded: who has no key learns nothing about their request. */
+  readonly authenticate?: CallGuards["authenticate"];
 }
 
 /** Connect, gRPC-Web and gRPC for every RPC, streams and compression included: whatever the lanes leave. */
@@ -43,7 +45,7 @@ export function registerConnect(
     for (const rpc of rpcs.values()) router.rpc(rpc.method, implementation(rpc, call), NOT_AT_SHUTDOWN);
     const services = new Map(router.handlers.map((handler) => [handler.service, handler]));
     // The plugin reads the list after this function has returned.
-    const known = router.handlers.map((handler) => guarded(handler, options));
+    const known = router.handlers.map((handler) => guarded(handler, rpcs.has(handler.requestPath), options));
     router.handlers.splice(0, Infinity, ...known, ...[...services.values()].map(unknownMethod));
   }
 
@@ -72,15 +74,17 @@ export function registerConnect(
 /** Aborting a call at shutdown would cut off a commit in progress: `call` knows who can be told. */
 const NOT_AT_SHUTDOWN = { shutdownSignal: undefined } as object;
 
-function guarded(handler: UniversalHandler, options: ConnectOptions): UniversalHandler {
+function guarded(handler: UniversalHandler, keyed: boolean, options: ConnectOptions): UniversalHandler {
   const { requestTimeoutMs = 30_000, log } = options;
   const report = (error: unknown) => log?.error({ err: error, rpc: handler.requestPath }, "unexpected error");
   return Object.assign(async (request: UniversalServerRequest) => {
     try {
+      if (keyed) await options.authenticate?.(request.header.get("authorization") ?? undefined);
       return await mended(await handler(prepared(request, handler.method, requestTimeoutMs)), report);
     } catch (error) {
-      report(error);
-      return faultResponse(request.header.get("content-type") ?? "", internal());
+      if (!(error instanceof Fault)) report(error);
+      const fault = error instanceof Fault ? error : internal();
+      return faultResponse(request.header.get("content-type") ?? "", fault);
     }
   }, handler);
 }

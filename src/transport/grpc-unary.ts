@@ -176,7 +176,7 @@ class Exchange implements Incoming {
     this.#received = NOTHING;
     const { stream } = this;
     try {
-      stream.respond({ ...HEAD, ...statusHeaders(sendable(fault, HEAD["content-type"])) }, TRAILERS_ONLY);
+      stream.respond({ ...HEAD, ...statusHeaders(sendable(fault)) }, TRAILERS_ONLY);
       resetUnread(stream);
     } catch {
       stream.destroy();

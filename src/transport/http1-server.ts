@@ -51,7 +51,12 @@ export function createHttp1Server(
   });
   const serve: Handler = (req, res) => {
     if (req.headers.host !== undefined || req.httpVersion !== "1.1") return handler(req, res);
-    res.writeHead(400, { connection: "close", "content-type": "application/json" }).end(NO_HOST);
+    const headers = {
+      connection: "close",
+      "content-type": "application/json",
+      "content-length": NO_HOST.length,
+    };
+    res.writeHead(400, headers).end(NO_HOST);
   };
   server.on("request", serve);
   // Node's own answer is a 417 without a body; RFC 9110 lets us ignore an expectation that we do not know.

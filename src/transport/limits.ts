@@ -8,16 +8,15 @@ export function requestTooLarge(): Fault {
 }
 
 /**
- * The fault as it may be sent in answer to a request of this content type. Texts quote what the caller sent:
- * that can be half a surrogate pair, on which Connect's encodeURIComponent throws, and it can be long, while
- * gRPC sends errors as headers and some of its clients give up at 8 KiB of them.
+ * The fault as it may be sent, the same in every protocol. Texts quote what the caller sent: that can be half a
+ * surrogate pair, on which Connect's encodeURIComponent throws, and it can be long, while gRPC sends errors as
+ * headers and some of its clients give up at 8 KiB of them.
  */
-export function sendable(fault: Fault, contentType: string | null): Fault {
-  const inHeaders = /^application\/grpc(?!-web)/i.test(contentType ?? "");
+export function sendable(fault: Fault): Fault {
   // The text is sent twice: percent-encoded, and with the violations in base64.
-  const message = fitted(fault.message, !inHeaders ? Infinity : isAscii(fault.message) ? 2048 : 1024);
+  const message = fitted(fault.message, isAscii(fault.message) ? 2048 : 1024);
   const before = fault.details.violations ?? [];
-  const violations = fittedViolations(before, inHeaders ? 2048 : Infinity);
+  const violations = fittedViolations(before, 2048);
   if (message === fault.message && violations === before) return fault;
   const details = before.length > 0 ? { ...fault.details, violations } : fault.details;
   return new Fault(fault.code, fault.reason, message, details);

@@ -20,9 +20,9 @@ export interface PortOptions {
   readonly requestTimeoutMs: number;
   /** Default 16 KiB. */
   readonly maxHeaderBytes?: number;
-  /** How long a connection may be without a request. Default 72 s, above the 60 s of common proxies. */
+  /** How long a connection may be without a request. Default 72 s, above the 60 s of usual proxies. */
   readonly keepAliveMs?: number;
-  /** Plain unary gRPC takes a short lane on the raw stream; returns false to leave the stream to `handler`. */
+  /** Plain unary gRPC takes a short lane on the raw stream; false leaves the stream to `handler`. */
   readonly onStream: (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => boolean;
 }
 

@@ -61,7 +61,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         maxConnections: options.maxConnections,
         headersTimeoutMs: HEADERS_TIMEOUT_MS,
         requestTimeoutMs: REQUEST_TIMEOUT_MS,
-        onStream: createGrpcLane(rpcs, call, { requestTimeoutMs: REQUEST_TIMEOUT_MS }),
+        onStream: createGrpcLane(rpcs, call, { requestTimeoutMs: REQUEST_TIMEOUT_MS, log }),
       });
       return port.server as http.Server;
     },
@@ -75,6 +75,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     shutdownSignal: shutdown.signal,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     log,
+    authenticate: guards.authenticate,
     routes(router) {
       health.routes(router);
       reflectionRoutes(router, options.services);

@@ -29,7 +29,7 @@ export const OPTIONS: PortOptions = {
 
 /** A test that waits for what does not come fails by itself, and soon. */
 export function it(name: string, run: (t: TestContext) => Promise<void>): void {
-  test(name, { timeout: 4000 }, run);
+  test(name, { timeout: 10_000 }, run);
 }
 
 /** A port on loopback that is gone when the test is. */

@@ -347,7 +347,7 @@ describe("drain", () => {
     const start = performance.now();
     await drain(150);
     const took = performance.now() - start;
-    assert.ok(took >= 140 && took < 2000, `took ${took} ms`);
+    assert.ok(took >= 140 && took < 5000, `took ${took} ms`);
     assert.equal(await closed, "");
     assert.equal(await connections(server), 0);
   });

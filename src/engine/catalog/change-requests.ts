@@ -68,7 +68,7 @@ export function decideApprove(
     kind,
     payload: record.payload,
     mask: record.updateMask === "" ? [] : record.updateMask.split(","),
-    ifGeneration: Number(record.baseGeneration),
+    ifGeneration: record.baseGeneration,
     act: { ...verdict.act, justification: record.justification },
   };
   const write = decidePut(put, parseDocument(kind, record.payload), target as CatalogValue, moment);

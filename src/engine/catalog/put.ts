@@ -19,7 +19,7 @@ export interface PutRequest {
   readonly payload: Uint8Array;
   /** FieldMask paths as on the wire. */
   readonly mask: readonly string[];
-  readonly ifGeneration: number | undefined;
+  readonly ifGeneration: bigint | undefined;
   readonly act: Act;
 }
 
@@ -124,9 +124,9 @@ function replyOf(stored: StoredResource, reveal?: Readonly<Record<string, string
 }
 
 /** 0 asks that nothing be stored: a builtin and a deleted name count as not existing. */
-export function checkGeneration(ref: ResourceKey, wanted: number | undefined, current: number): void {
-  if (wanted === undefined || wanted === current) return;
-  if (wanted < 0) throw invalidField("ifGenerationMatch", `must be 0 or more, not ${wanted}`);
+export function checkGeneration(ref: ResourceKey, wanted: bigint | undefined, current: number): void {
+  if (wanted === undefined || wanted === BigInt(current)) return;
+  if (wanted < 0n) throw invalidField("ifGenerationMatch", `must be 0 or more, not ${wanted}`);
   const is = current === 0 ? "there is no stored version" : `the generation is ${current}`;
   throw failedPrecondition(
     "GENERATION_MISMATCH",

@@ -10,7 +10,7 @@ import { type CatalogDecision, type CatalogValue, liveOf } from "./values.js";
 export interface RemoveRequest {
   readonly ref: ResourceKey;
   readonly kind: Kind;
-  readonly ifGeneration: number | undefined;
+  readonly ifGeneration: bigint | undefined;
   readonly act: Act;
 }
 

@@ -50,16 +50,16 @@ function bytesOut(stdin: Writable): WritableStream<Uint8Array> {
 
 /** Not `Readable.toWeb`: that turns the end of a killed process into an error, and the guard has to sit somewhere. */
 function bytesIn(stdout: Readable, guard: OutputGuard): ReadableStream<Uint8Array> {
+  let open = true;
   return new ReadableStream({
     start(controller) {
-      let open = true;
       const end = () => {
         if (open) controller.close();
         open = false;
       };
       stdout.on("data", (chunk: Buffer) => {
         for (const piece of guard.pass(chunk)) if (open) controller.enqueue(piece);
-        if ((controller.desiredSize ?? 0) <= 0) stdout.pause();
+        if (open && (controller.desiredSize ?? 0) <= 0) stdout.pause();
       });
       stdout.once("end", end);
       stdout.once("close", end);
@@ -68,7 +68,8 @@ function bytesIn(stdout: Readable, guard: OutputGuard): ReadableStream<Uint8Arra
       stdout.resume();
     },
     cancel() {
-      // Nobody listens any more, but a full pipe would hold up the program's end.
+      // Nobody listens any more, but a full pipe would hold up the program's end. The stream counts as closed now.
+      open = false;
       stdout.resume();
     },
   });

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest, FastifyServerOptions }
 import { Code } from "../../../gen/google/rpc/code_pb.js";
 import { Fault, internal, malformed, notFound } from "../../domain/fault.js";
 import { quoted } from "../../domain/name.js";
-import { MAX_REQUEST_BYTES, requestTooLarge } from "../limits.js";
+import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "../limits.js";
 import { httpStatus, toEnvelope } from "../status.js";
 import { unsupported } from "./decode.js";
 import { dropBody } from "./drop-body.js";
@@ -25,7 +25,7 @@ export async function sendFault(reply: FastifyReply, fault: Fault): Promise<Fast
   if (retryAfterMs !== undefined) reply.header("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   if (fault.code === Code.UNAUTHENTICATED) reply.header("www-authenticate", "Bearer");
   if (await dropBody(reply.request.raw)) reply.removeHeader("connection");
-  return sendJson(reply, httpStatus(fault.code), JSON.stringify(toEnvelope(fault)));
+  return sendJson(reply, httpStatus(fault.code), JSON.stringify(toEnvelope(sendable(fault))));
 }
 
 /** Where errors go that no caller is meant to see. */
