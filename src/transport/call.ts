@@ -5,7 +5,7 @@ import type { Caller } from "../domain/caller.js";
 import { Fault, internal, unavailable } from "../domain/fault.js";
 import { checkEnums } from "../domain/message-enums.js";
 import type { CallContext } from "../services/service.js";
-import { authorize } from "./authorize.js";
+import { authorize } from "./guards/authorize.js";
 import type { Rpc, StreamHandler, UnaryHandler } from "./rpc.js";
 
 /** What an adapter knows of a request beside its message. */

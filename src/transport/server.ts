@@ -6,21 +6,21 @@ import type { Logger } from "pino";
 import { requireScope } from "../domain/caller.js";
 import type { Service } from "../services/service.js";
 import { type CallGuards, createCall, serverStopping } from "./call.js";
-import { registerConnect } from "./connect.js";
+import { registerConnect } from "./connect/register-connect.js";
 import {
   createErrorHandler,
   GATEWAY_APP_OPTIONS,
   notFoundHandler,
   registerGateway,
 } from "./gateway/index.js";
-import { createGrpcLane } from "./grpc-unary.js";
+import { createGrpcLane } from "./grpc/unary-lane.js";
+import type { Metrics } from "./guards/metrics.js";
+import type { OpenCalls } from "./guards/open-calls.js";
 import { createHealth } from "./health.js";
-import type { Handler } from "./http1-server.js";
 import { registerMcp } from "./mcp/register-mcp.js";
-import type { Metrics } from "./metrics.js";
-import type { OpenCalls } from "./open-calls.js";
-import { createPort, type Port, type PortOptions } from "./port.js";
-import { reflectionRoutes } from "./reflection.js";
+import type { Handler } from "./port/http1-server.js";
+import { createPort, type Port, type PortOptions } from "./port/port.js";
+import { reflectionRoutes } from "./reflection/reflection.js";
 import { rpcTable } from "./rpc.js";
 
 export interface ServerOptions {

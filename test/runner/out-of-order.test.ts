@@ -109,6 +109,19 @@ test("a program that closes its output is of no more use, and is ended", async (
   assert.deepEqual(await carriers(session.process.token), []);
 });
 
+test("a process that dies beneath a prompt, whatever it had read of it: the turn fails, and nothing else does", async () => {
+  for (const length of [10, 3_000_000]) {
+    const session = await start("counts");
+    process.kill(session.process.pid, "SIGKILL");
+    // Its end has not been noticed yet: this is written into a pipe that breaks.
+    const told = tell(session, "x".repeat(length));
+    await session.cancel();
+    const { outcome, error } = await told.result;
+    assert.deepEqual([outcome, error?.kind], ["failed", "agent_exited"]);
+    assert.match(error?.message ?? "", /ended by SIGKILL/);
+  }
+});
+
 const ENDS: readonly (readonly [
   mode: string,
   outcome: string,

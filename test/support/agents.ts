@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findProcesses } from "../../src/runner/processes/hunt.js";
-import { listProcesses, readVariable } from "../../src/runner/processes/process-table.js";
 import { type Answer, rest } from "./server.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of every shape
@@ -109,18 +107,4 @@ export function assertFault(answer: Answer, status: number, reason: string, text
   assert.equal(answer.status, status, JSON.stringify(answer.body));
   assert.equal(answer.body.details[0].reason, reason, answer.body.message);
   if (text) assert.match(answer.body.message, text);
-}
-
-/** Processes of agents whose home lies below this folder, and whatever belongs to them. */
-export async function agentProcesses(folder: string): Promise<number[]> {
-  const tokens = new Set<string>();
-  for (const { pid, zombie } of await listProcesses()) {
-    if (zombie) continue;
-    const home = await readVariable(pid, "HOME");
-    const token = await readVariable(pid, "RETINUE_PROCESS_TOKEN");
-    if (token !== undefined && home?.startsWith(folder)) tokens.add(token);
-  }
-  if (tokens.size === 0) return [];
-  const found = await findProcesses({ variable: "RETINUE_PROCESS_TOKEN", values: tokens });
-  return found.map(({ pid }) => pid);
 }

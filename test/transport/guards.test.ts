@@ -4,8 +4,8 @@ import { Provider } from "../../gen/retinue/v1/agent_id_pb.js";
 import type { Caller } from "../../src/domain/caller.js";
 import { Fault } from "../../src/domain/fault.js";
 import type { KeyRecord } from "../../src/domain/key.js";
-import { createOpenCalls } from "../../src/transport/open-calls.js";
-import { createRateLimit } from "../../src/transport/rate-limit.js";
+import { createOpenCalls } from "../../src/transport/guards/open-calls.js";
+import { createRateLimit } from "../../src/transport/guards/rate-limit.js";
 
 const reasonOf = (error: unknown) => (error instanceof Fault ? error.reason : error);
 

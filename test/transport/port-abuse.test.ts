@@ -5,8 +5,8 @@ import http2 from "node:http2";
 import type net from "node:net";
 import { describe } from "node:test";
 import fastify from "fastify";
-import type { Handler } from "../../src/transport/http1-server.js";
-import { createPort } from "../../src/transport/port.js";
+import type { Handler } from "../../src/transport/port/http1-server.js";
+import { createPort } from "../../src/transport/port/port.js";
 import {
   answer2,
   ask1,

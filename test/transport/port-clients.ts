@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import type { TLSSocket } from "node:tls";
-import type { Handler } from "../../src/transport/http1-server.js";
-import { createPort, type PortOptions } from "../../src/transport/port.js";
+import type { Handler } from "../../src/transport/port/http1-server.js";
+import { createPort, type PortOptions } from "../../src/transport/port/port.js";
 
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 export const SETTINGS = frame(4, 0, 0, "");

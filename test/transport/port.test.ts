@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { before, describe, type TestContext } from "node:test";
 import tls from "node:tls";
 import fastify, { type FastifyServerOptions } from "fastify";
-import type { Handler } from "../../src/transport/http1-server.js";
-import { createPort, type Port } from "../../src/transport/port.js";
+import type { Handler } from "../../src/transport/port/http1-server.js";
+import { createPort, type Port } from "../../src/transport/port/port.js";
 import {
   answer2,
   ask1,

@@ -13,12 +13,12 @@ import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
 import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
 import type { Fault } from "../../src/domain/fault.js";
 import { type Call, decoded, type Incoming } from "../../src/transport/call.js";
-import { registerConnect } from "../../src/transport/connect.js";
-import { createGrpcLane } from "../../src/transport/grpc-unary.js";
+import { registerConnect } from "../../src/transport/connect/register-connect.js";
+import { createGrpcLane } from "../../src/transport/grpc/unary-lane.js";
 import { createHealth, type HealthService } from "../../src/transport/health.js";
-import type { Handler } from "../../src/transport/http1-server.js";
-import { createPort, type Port } from "../../src/transport/port.js";
-import { reflectionRoutes } from "../../src/transport/reflection.js";
+import type { Handler } from "../../src/transport/port/http1-server.js";
+import { createPort, type Port } from "../../src/transport/port/port.js";
+import { reflectionRoutes } from "../../src/transport/reflection/reflection.js";
 import { type Rpc, rpcTable } from "../../src/transport/rpc.js";
 
 /** Services whose handlers are never reached: the tests stand in for `call`. */

@@ -3,6 +3,7 @@ import type { AgentStatus } from "../../../gen/retinue/v1/agent_pb.js";
 import { WaitReason } from "../../../gen/retinue/v1/agent_service_pb.js";
 import { EventPayloadSchema, EventType } from "../../../gen/retinue/v1/event_pb.js";
 import { FollowUpState } from "../../../gen/retinue/v1/follow_up_pb.js";
+import type { Agent } from "../../domain/agent/agent.js";
 import type { FollowUpRecord } from "../../domain/agent/follow-up.js";
 import { followUpWaitEnd, waitEnd } from "../../domain/agent/wait.js";
 import type { Store } from "../../storage/store.js";
@@ -55,10 +56,10 @@ export async function waitForAgent(
     for (;;) {
       changed = false;
       const { agent, status } = await views.status(uid);
+      const followUp = followUpId === "" ? undefined : await followUpRecord(store, agent, followUpId);
+      if (followUp === "newer") continue;
       const reason =
-        followUpId === ""
-          ? waitEnd(agent, request.afterRun)
-          : followUpWaitEnd(agent, followUpId, await followUpRecord(store, uid, followUpId));
+        followUpId === "" ? waitEnd(agent, request.afterRun) : followUpWaitEnd(agent, followUpId, followUp);
       if (reason !== undefined) return { reason, status };
       signal.throwIfAborted();
       if (timedOut) return { reason: WaitReason.TIMEOUT, status };
@@ -75,14 +76,28 @@ export async function waitForAgent(
   }
 }
 
-/** A removed message leaves no row, so that its ID is free again; the log still knows it. */
+/**
+ * What is known of a message as of the same moment as the agent; `newer` when the store has gone on since, and the
+ * agent is to be read again: a message that is delivered already would look done to an agent without its turn.
+ */
 async function followUpRecord(
+  store: Store,
+  agent: Agent,
+  followUpId: string,
+): Promise<FollowUpRecord | "newer" | undefined> {
+  const pending = [...agent.queued, ...agent.deferred].find((message) => message.followUpId === followUpId);
+  if (pending !== undefined) return { ...pending, runId: 0 };
+  const row = await store.followUp(agent.uid, followUpId);
+  if (row === undefined) return removedRecord(store, agent.uid, followUpId);
+  return row.pending || row.runId > agent.runCount ? "newer" : followUpRecordOf(row);
+}
+
+/** A removed message leaves no row, so that its ID is free again; the log still knows it. */
+async function removedRecord(
   store: Store,
   uid: string,
   followUpId: string,
 ): Promise<FollowUpRecord | undefined> {
-  const row = await store.followUp(uid, followUpId);
-  if (row !== undefined) return followUpRecordOf(row);
   const types = [EventType.FOLLOW_UP_REMOVED];
   for (let afterSeq = 0; ; ) {
     const page = await store.events({ uid, afterSeq, types, runId: 0, limit: PAGE });

@@ -1,16 +1,16 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { Code } from "../../gen/google/rpc/code_pb.js";
-import { Fault, internal, malformed } from "../domain/fault.js";
-import { deadlineExceeded } from "./call.js";
-import { badTimeout } from "./deadline.js";
-import { requestTooLarge } from "./limits.js";
+import { Code } from "../../../gen/google/rpc/code_pb.js";
+import { Fault, internal, malformed } from "../../domain/fault.js";
+import { deadlineExceeded } from "../call.js";
+import { badTimeout } from "../grpc/deadline.js";
 import {
   compressedWithoutName,
   messageCut,
   messageMissing,
   messagesExtra,
   undecodable,
-} from "./request-faults.js";
+} from "../grpc/request-faults.js";
+import { requestTooLarge } from "../limits.js";
 
 /**
  * What Connect finds wrong before a handler is called, by the text in which it says so: its codes do not tell

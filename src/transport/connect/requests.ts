@@ -2,15 +2,15 @@ import { promisify } from "node:util";
 import zlib from "node:zlib";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
-import { Fault } from "../domain/fault.js";
-import { messageFromJson } from "../domain/message-json.js";
-import { clampTimeout } from "./deadline.js";
-import { parseJson } from "./gateway/json-text.js";
-import { PREFIX_BYTES } from "./grpc-frame.js";
-import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "./limits.js";
-import { RequestBytes } from "./request-bytes.js";
-import { requestTimedOut } from "./request-faults.js";
-import { toConnectError } from "./status.js";
+import { Fault } from "../../domain/fault.js";
+import { messageFromJson } from "../../domain/message-json.js";
+import { parseJson } from "../gateway/json-text.js";
+import { clampTimeout } from "../grpc/deadline.js";
+import { PREFIX_BYTES } from "../grpc/frame.js";
+import { RequestBytes } from "../grpc/request-bytes.js";
+import { requestTimedOut } from "../grpc/request-faults.js";
+import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "../limits.js";
+import { toConnectError } from "../status.js";
 
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip);
 

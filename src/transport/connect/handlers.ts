@@ -1,11 +1,11 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { Code as ConnectCode, ConnectError, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
-import { Fault, internal } from "../domain/fault.js";
-import { abortFault, type Call, type Incoming } from "./call.js";
-import { clientGone, deadlinePassed } from "./deadline.js";
-import { sendable } from "./limits.js";
-import type { Rpc } from "./rpc.js";
-import { toConnectError } from "./status.js";
+import { Fault, internal } from "../../domain/fault.js";
+import { abortFault, type Call, type Incoming } from "../call.js";
+import { clientGone, deadlinePassed } from "../grpc/deadline.js";
+import { sendable } from "../limits.js";
+import type { Rpc } from "../rpc.js";
+import { toConnectError } from "../status.js";
 
 /** What Connect calls for an RPC: `call`, with Connect's context and errors turned into ours and back. */
 export function implementation(rpc: Rpc, call: Call): MethodImpl<DescMethod> {

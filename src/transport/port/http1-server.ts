@@ -1,8 +1,8 @@
 import http from "node:http";
 import type { Socket } from "node:net";
-import { type Fault, malformed } from "../domain/fault.js";
-import { requestTimedOut } from "./request-faults.js";
-import { toEnvelope } from "./status.js";
+import { type Fault, malformed } from "../../domain/fault.js";
+import { requestTimedOut } from "../grpc/request-faults.js";
+import { toEnvelope } from "../status.js";
 
 export type Handler = (req: http.IncomingMessage, res: http.ServerResponse) => void;
 

@@ -1,7 +1,7 @@
-import type { Caller } from "../domain/caller.js";
-import { type Fault, resourceExhausted, unauthenticated } from "../domain/fault.js";
-import type { KeyRecord } from "../domain/key.js";
-import { serverStopping } from "./call.js";
+import type { Caller } from "../../domain/caller.js";
+import { type Fault, resourceExhausted, unauthenticated } from "../../domain/fault.js";
+import type { KeyRecord } from "../../domain/key.js";
+import { serverStopping } from "../call.js";
 
 /** Calls that stay open: streams and waits. They end with their client, their key or the server. */
 export interface OpenCalls {

@@ -1,4 +1,4 @@
-import { type Fault, malformed } from "../domain/fault.js";
+import { type Fault, malformed } from "../../domain/fault.js";
 
 /** Longest time a timer can hold: setTimeout fires at once beyond it. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

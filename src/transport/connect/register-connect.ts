@@ -6,17 +6,17 @@ import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { Code } from "../../gen/google/rpc/code_pb.js";
-import { Fault, internal, malformed } from "../domain/fault.js";
-import { quoted } from "../domain/name.js";
-import type { Call, CallGuards } from "./call.js";
-import { implementation } from "./connect-handlers.js";
-import { prepared } from "./connect-requests.js";
-import { faultResponse, mended } from "./connect-responses.js";
-import { MAX_REQUEST_BYTES } from "./limits.js";
-import type { Rpc } from "./rpc.js";
-import { toEnvelope } from "./status.js";
-import { resetUnread } from "./unread.js";
+import { Code } from "../../../gen/google/rpc/code_pb.js";
+import { Fault, internal, malformed } from "../../domain/fault.js";
+import { quoted } from "../../domain/name.js";
+import type { Call, CallGuards } from "../call.js";
+import { resetUnread } from "../grpc/unread.js";
+import { MAX_REQUEST_BYTES } from "../limits.js";
+import type { Rpc } from "../rpc.js";
+import { toEnvelope } from "../status.js";
+import { implementation } from "./handlers.js";
+import { prepared } from "./requests.js";
+import { faultResponse, mended } from "./responses.js";
 
 export interface ConnectOptions {
   /** Services that are not reached through `call`: health, reflection. */

@@ -1,6 +1,8 @@
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { StatusSchema } from "../../gen/google/rpc/status_pb.js";
-import type { Fault } from "../domain/fault.js";
+import { StatusSchema } from "../../../gen/google/rpc/status_pb.js";
+import type { Fault } from "../../domain/fault.js";
+import type { Rpc } from "../rpc.js";
+import { toStatus } from "../status.js";
 import {
   compressedWithoutName,
   messageCut,
@@ -8,8 +10,6 @@ import {
   messagesExtra,
   undecodable,
 } from "./request-faults.js";
-import type { Rpc } from "./rpc.js";
-import { toStatus } from "./status.js";
 
 /** Before each message: a flag for compression and the length. */
 export const PREFIX_BYTES = 5;

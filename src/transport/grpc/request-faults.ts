@@ -1,5 +1,5 @@
-import { Code } from "../../gen/google/rpc/code_pb.js";
-import { Fault, malformed } from "../domain/fault.js";
+import { Code } from "../../../gen/google/rpc/code_pb.js";
+import { Fault, malformed } from "../../domain/fault.js";
 
 /*
  * What can be wrong with a request before it is a message. Two adapters find these out, our own lane and

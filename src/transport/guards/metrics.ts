@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { Code } from "../../gen/google/rpc/code_pb.js";
-import type { Rpc } from "./rpc.js";
+import { Code } from "../../../gen/google/rpc/code_pb.js";
+import type { Rpc } from "../rpc.js";
 
 /** What `/metrics` shows. Labels name methods and codes, never tenants, accounts or agents. */
 export interface Metrics {

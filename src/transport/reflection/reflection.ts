@@ -1,14 +1,14 @@
 import { type DescFile, type DescService, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
-import { Code } from "../../gen/google/rpc/code_pb.js";
+import { Code } from "../../../gen/google/rpc/code_pb.js";
 import {
   ServerReflection,
   type ServerReflectionRequest,
   type ServerReflectionResponseSchema,
-} from "../../gen/grpc/reflection/v1/reflection_pb.js";
-import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { Health } from "../../gen/health/v1/health_pb.js";
+} from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionAlpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { Health } from "../../../gen/health/v1/health_pb.js";
 import { createDescriptorIndex, type DescriptorIndex, withDependencies } from "./descriptor-index.js";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;

@@ -1,4 +1,4 @@
-import { resourceExhausted } from "../domain/fault.js";
+import { resourceExhausted } from "../../domain/fault.js";
 
 /** Requests that a key may send in one burst, as seconds of its rate. */
 const BURST_SECONDS = 2;

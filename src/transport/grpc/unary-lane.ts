@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
-import { Fault, internal } from "../domain/fault.js";
-import { type Call, deadlineExceeded, type Incoming } from "./call.js";
+import { Fault, internal } from "../../domain/fault.js";
+import { type Call, deadlineExceeded, type Incoming } from "../call.js";
+import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "../limits.js";
+import type { Rpc } from "../rpc.js";
 import { clientGone, deadlinePassed, grpcTimeoutMs } from "./deadline.js";
-import { announcedLength, decodeRequest, encodeReply, PREFIX_BYTES, statusHeaders } from "./grpc-frame.js";
-import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "./limits.js";
+import { announcedLength, decodeRequest, encodeReply, PREFIX_BYTES, statusHeaders } from "./frame.js";
 import { RequestBytes } from "./request-bytes.js";
 import { requestTimedOut } from "./request-faults.js";
-import type { Rpc } from "./rpc.js";
 import { resetUnread } from "./unread.js";
 
 export interface GrpcLaneOptions {

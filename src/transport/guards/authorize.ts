@@ -1,11 +1,11 @@
 import type { Message } from "@bufbuild/protobuf";
-import { CatalogAction } from "../../gen/retinue/v1/access_pb.js";
-import type { ResourceRef } from "../../gen/retinue/v1/catalog_service_pb.js";
-import { type Caller, requireScope } from "../domain/caller.js";
-import { kindOf } from "../domain/catalog/kinds/index.js";
-import { permissionDenied } from "../domain/fault.js";
-import type { Scope } from "../domain/scope.js";
-import type { Rpc } from "./rpc.js";
+import { CatalogAction } from "../../../gen/retinue/v1/access_pb.js";
+import type { ResourceRef } from "../../../gen/retinue/v1/catalog_service_pb.js";
+import { type Caller, requireScope } from "../../domain/caller.js";
+import { kindOf } from "../../domain/catalog/kinds/index.js";
+import { permissionDenied } from "../../domain/fault.js";
+import type { Scope } from "../../domain/scope.js";
+import type { Rpc } from "../rpc.js";
 
 /** Holds the caller's scopes against the rule on the method. Looks nothing up: what exists stays unknown. */
 export function authorize(caller: Caller, rpc: Rpc, request: Message): void {

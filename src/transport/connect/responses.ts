@@ -16,12 +16,12 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
-import { Code } from "../../gen/google/rpc/code_pb.js";
-import { type Fault, internal } from "../domain/fault.js";
-import { connectFault } from "./connect-faults.js";
-import { PREFIX_BYTES, percentEncode } from "./grpc-frame.js";
-import { sendable } from "./limits.js";
-import { toConnectError } from "./status.js";
+import { Code } from "../../../gen/google/rpc/code_pb.js";
+import { type Fault, internal } from "../../domain/fault.js";
+import { PREFIX_BYTES, percentEncode } from "../grpc/frame.js";
+import { sendable } from "../limits.js";
+import { toConnectError } from "../status.js";
+import { connectFault } from "./own-faults.js";
 
 /** A fault as the whole answer to a request of this content type. */
 export function faultResponse(contentType: string, fault: Fault): UniversalServerResponse {
