@@ -23,12 +23,14 @@ test("the README's walkthrough runs as written, down to the generated clients", 
 }, async () => {
   const server = await startServer();
   const blocks = runnableBlocks();
-  assert.equal(blocks.length, 4);
+  assert.equal(blocks.length, 6);
   const { code, output } = await bash(["set -e", ...blocks].join("\n"), {
     RETINUE: server.url,
     KEY: server.adminKey,
   });
   assert.equal(code, 0, output);
+  assert.match(output, /WAIT_REASON_NEEDS_INPUT.*Which colour\?/);
+  assert.match(output, /WAIT_REASON_COMPLETED.*The shed is blue\./);
   assert.match(output, /"generation":"2"/);
   assert.match(output, /ifGenerationMatches: unknown field/);
   assert.match(output, /TypeScript: I am admin of local/);
