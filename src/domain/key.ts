@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 /** What a key is and may do. The secret itself is never stored, only its digest. */
 export interface KeyRecord {
@@ -48,7 +48,7 @@ export function keyFromRandom(random: Uint8Array): KeyParts {
 
 /** One plain hash: the secret has 256 random bits, so a slow hash would only help whoever floods us with bad keys. */
 export function hashSecret(secret: string): Uint8Array {
-  return createHash("sha256").update(secret).digest();
+  return hash("sha256", secret, "buffer");
 }
 
 const NOBODY = hashSecret("");

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type http from "node:http";
 import type { AddressInfo } from "node:net";
+import { configureTextEncoding, getTextEncoding } from "@bufbuild/protobuf/wire";
 import { type FastifyRequest, fastify } from "fastify";
 import type { Logger } from "pino";
 import { requireScope } from "../domain/caller.js";
@@ -42,6 +43,9 @@ export interface Server {
   /** Takes no new calls, tells the open ones, lets calls in flight finish for so long, then ends them. */
   stop(graceMs: number): Promise<void>;
 }
+
+// Node's Buffer encodes short texts several times faster than TextEncoder, and messages are made of short texts.
+configureTextEncoding({ ...getTextEncoding(), encodeUtf8: (text) => Buffer.from(text, "utf8") });
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;

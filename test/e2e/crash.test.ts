@@ -9,7 +9,7 @@ import { CatalogService } from "../../gen/retinue/v1/catalog_service_pb.js";
 import { type Client, connectClient, requestOn } from "../support/clients.js";
 import { temporaryFolder } from "../support/folder.js";
 import { runProgram, type ServeProgram, startProgram, startServe } from "../support/process.js";
-import { decode, encode, rest } from "../support/server.js";
+import { decode, encode, rest, startServer } from "../support/server.js";
 
 const { getResource, putResource } = CatalogService.method;
 
@@ -323,7 +323,7 @@ describe("kill -9 during the very first start", { concurrency: true }, () => {
       await Promise.race([seen, first.exited.then(() => assert.fail(first.stderr()))]);
       first.kill("SIGKILL");
       await first.exited;
-      const second = await startServe({ dataDir });
+      const second = await startServer({ data: dataDir });
       assert.equal((await rest(second, second.adminKey, "GET", "/v1/whoami")).body.role, "admin");
     });
   }
@@ -347,7 +347,7 @@ describe("a second server on the same folder", () => {
     assert.equal(third.code, 1);
     first.kill("SIGKILL");
     await first.exited;
-    const fourth = await startServe({ dataDir: first.dataDir });
+    const fourth = await startServer({ data: first.dataDir });
     assert.equal(fourth.adminKey, first.adminKey);
   });
 });

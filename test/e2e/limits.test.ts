@@ -21,7 +21,7 @@ import {
   restOutcome,
   WIRES,
 } from "../support/clients.js";
-import { startServe } from "../support/process.js";
+import { configFrom } from "../support/process.js";
 import { decode, encode, mintKey, rest, startServer, type TestServer } from "../support/server.js";
 
 const { putResource } = CatalogService.method;
@@ -338,7 +338,8 @@ describe("pages", () => {
 
 describe("the rate of a key", () => {
   test("--requests-per-second: 429 with RetryInfo and retry-after, for that key alone", async () => {
-    const limited = await startServe({ args: ["--requests-per-second", "1"] });
+    const { requestsPerSecond } = configFrom(["--requests-per-second", "1"]);
+    const limited = await startServer({ requestsPerSecond });
     const call = () => rest(limited, limited.adminKey, "GET", "/v1/whoami");
     const answers = await Promise.all(Array.from({ length: 20 }, call));
     const refused = answers.filter(({ status }) => status !== 200);
@@ -365,7 +366,8 @@ describe("the rate of a key", () => {
 
 describe("connections", () => {
   test("--max-connections: what is over it is closed at once, and there is room again when one is gone", async () => {
-    const small = await startServer({ maxConnections: 3 });
+    const { maxConnections } = configFrom(["--max-connections", "3"]);
+    const small = await startServer({ maxConnections });
     const connect = async () => {
       const socket = net.connect(portOf(small), "127.0.0.1");
       socket.on("error", () => {});
@@ -450,6 +452,64 @@ describe("connections", () => {
       assert.notEqual(await send(tooLarge * 1024), 200, `HTTP/${version}`);
       assert.equal(await send(0), 200, `HTTP/${version}`);
     }
+  });
+});
+
+describe("calls that stay open", () => {
+  const agentId = { workspace: "default", agent: ["later"] };
+  let small: TestServer;
+  before(async () => {
+    const { maxOpenStreams } = configFrom(["--max-open-streams", "3"]);
+    small = await startServer({ maxOpenStreams });
+    const startAt = new Date(Date.now() + 86_400_000).toISOString();
+    const body = { agentId, description: "x", startAt };
+    const spawned = await rest(small, small.adminKey, "POST", "/v1/agent/spawn", body);
+    assert.equal(spawned.status, 200, JSON.stringify(spawned.body));
+  });
+
+  const hold = (key: string, signal: AbortSignal) =>
+    fetch(`${small.url}/v1/agent/wait`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ agentId }),
+      signal,
+    });
+  /** There is no other way to know that a call is being held than to ask how many are. */
+  const untilOpen = async (count: number) => {
+    for (;;) {
+      const headers = { authorization: `Bearer ${small.adminKey}` };
+      const text = await (await fetch(`${small.url}/metrics`, { headers })).text();
+      if (Number(/^retinue_open_calls (\d+)$/m.exec(text)?.[1]) === count) return;
+    }
+  };
+
+  test("--max-open-streams: one more is RESOURCE_EXHAUSTED, and there is room when a client has left", async () => {
+    const clients = Array.from({ length: 3 }, () => new AbortController());
+    const held = clients.map(({ signal }) => hold(small.adminKey, signal).catch(() => undefined));
+    await untilOpen(3);
+    const over = await hold(small.adminKey, AbortSignal.timeout(5000));
+    const envelope = (await over.json()) as { code: number; details: { reason: string }[] };
+    assert.deepEqual([over.status, envelope.code, envelope.details[0]?.reason], [429, 8, "TOO_MANY_STREAMS"]);
+    const plain = await rest(small, small.adminKey, "GET", "/v1/whoami");
+    assert.equal(plain.status, 200, "other calls are not counted");
+    clients[0]?.abort();
+    await untilOpen(2);
+    const last = new AbortController();
+    const again = hold(small.adminKey, last.signal).catch(() => undefined);
+    await untilOpen(3);
+    for (const client of [...clients, last]) client.abort();
+    await Promise.all([...held, again]);
+    await untilOpen(0);
+  });
+
+  test("a key that is revoked ends the calls that it holds, at once and with UNAUTHENTICATED", async () => {
+    const key = await mintKey(small, "brief", { role: "operator" });
+    const held = hold(key, AbortSignal.timeout(20_000));
+    await untilOpen(1);
+    const body = { payload: encode({ revoked: true }), updateMask: "revoked" };
+    assert.equal((await rest(small, small.adminKey, "POST", "/v1/catalog/token/brief", body)).status, 200);
+    const answer = await held;
+    assert.deepEqual([answer.status, ((await answer.json()) as { code: number }).code], [401, 16]);
   });
 });
 

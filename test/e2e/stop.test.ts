@@ -10,14 +10,16 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import { Health, HealthCheckResponse_ServingStatus as Serving } from "../../gen/health/v1/health_pb.js";
+import { AgentService } from "../../gen/retinue/v1/agent_service_pb.js";
 import {
   PutResourceRequestSchema,
   PutResourceResponseSchema,
 } from "../../gen/retinue/v1/catalog_service_pb.js";
+import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
 import { cleanUp } from "../support/cleanup.js";
-import { framed, requestOn, toldByConnect } from "../support/clients.js";
+import { framed, requestOn, type Told, toldByConnect } from "../support/clients.js";
 import { type ServeProgram, startServe } from "../support/process.js";
-import { decode, encode, rest } from "../support/server.js";
+import { decode, encode, rest, startServer } from "../support/server.js";
 
 /** How long a stop may take whatever clients do, and how long it takes when nobody holds it up, with much to spare. */
 const STOP_WITHIN_MS = 15_000;
@@ -182,11 +184,68 @@ describe("SIGTERM", { concurrency: 4 }, () => {
     }
     assert.equal(await exitOf(server, AT_ONCE_MS), 0);
 
-    const again = await startServe({ dataDir: server.dataDir });
+    const again = await startServer({ data: server.dataDir });
     for (const { name } of halves) {
       const read = await rest(again, again.adminKey, "GET", `/v1/catalog/workspace/${name}`);
       assert.equal(decode(read.body.payload).displayName, name);
     }
+  });
+
+  test("waits and watches are told that the server stops, in every protocol, and end", async () => {
+    const server = await startServe();
+    const agentId = { workspace: "default", agent: ["later"] };
+    const startAt = new Date(Date.now() + 86_400_000).toISOString();
+    const spawned = await rest(server, server.adminKey, "POST", "/v1/agent/spawn", {
+      agentId,
+      description: "x",
+      startAt,
+    });
+    assert.equal(spawned.status, 200, JSON.stringify(spawned.body));
+
+    const sse = await fetch(`${server.url}/v1/agent/watch`, {
+      method: "POST",
+      headers: { ...authorization(server), "content-type": "application/json" },
+      body: JSON.stringify({ agentId }),
+    });
+    const events = sse.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    let seen = Buffer.from((await events.read()).value ?? []).toString();
+    assert.match(seen, /PHASE_PENDING/);
+    const transport = createGrpcTransport({ baseUrl: server.url });
+    const headers = authorization(server);
+    const watch = createClient(TimelineService, transport)
+      .watch({ agentId }, { headers })
+      [Symbol.asyncIterator]();
+    await watch.next();
+    const waits = [
+      rest(server, server.adminKey, "POST", "/v1/agent/wait", { agentId }).then(({ status, body }) => [
+        status,
+        body,
+      ]),
+      createClient(AgentService, transport).waitAgent({ agentId }, { headers }).catch(toldByConnect),
+    ];
+    const open = async () => {
+      const response = await fetch(`${server.url}/metrics`, { headers });
+      return Number(/^retinue_open_calls (\d+)$/m.exec(await response.text())?.[1]);
+    };
+    while ((await open()) < 4);
+
+    server.kill("SIGTERM");
+    const [overRest, overGrpc] = (await Promise.all(waits)) as [
+      [number, { code: number; details: object[] }],
+      Told,
+    ];
+    assert.deepEqual([overRest[0], overRest[1].code], [503, 14]);
+    assert.match(JSON.stringify(overRest[1].details), /SERVER_STOPPING.*RetryInfo/);
+    assert.equal(overGrpc.code, 14);
+    const told = await watch.next().catch(toldByConnect);
+    assert.equal((told as Told).code, 14);
+    for (;;) {
+      const { value, done } = await events.read();
+      if (done) break;
+      seen += Buffer.from(value).toString();
+    }
+    assert.match(seen, /event: error\ndata: \{"code":14,.*SERVER_STOPPING/);
+    assert.equal(await exitOf(server, AT_ONCE_MS), 0);
   });
 
   test("under a flood of writes: what was acknowledged is there, the rest was told to try again or cut", async () => {
@@ -205,7 +264,7 @@ describe("SIGTERM", { concurrency: 4 }, () => {
     await Promise.all(Array.from({ length: 600 }, (_, i) => write(i)));
     assert.ok(acknowledged.length >= 100, `${acknowledged.length} writes`);
     assert.equal(await exitOf(server, STOP_WITHIN_MS), 0);
-    const again = await startServe({ dataDir: server.dataDir, args: ["--requests-per-second", "0"] });
+    const again = await startServer({ data: server.dataDir });
     for (const name of acknowledged) {
       assert.equal(
         (await rest(again, again.adminKey, "GET", `/v1/catalog/workspace/${name}`)).status,
@@ -259,7 +318,7 @@ describe("SIGTERM", { concurrency: 4 }, () => {
     server.kill("SIGTERM");
     assert.equal(await health.next(), Serving.NOT_SERVING);
     assert.equal(await exitOf(server, STOP_WITHIN_MS), 0);
-    const again = await startServe({ dataDir: server.dataDir });
+    const again = await startServer({ data: server.dataDir });
     const read = await rest(again, again.adminKey, "GET", "/v1/catalog/workspace/http1");
     assert.equal(read.status, 404, "half a request is no request");
   });
@@ -273,19 +332,13 @@ describe("SIGTERM", { concurrency: 4 }, () => {
     assert.equal(server.child.exitCode, null, "it waits for the call");
     server.kill("SIGTERM");
     assert.equal(await exitOf(server, AT_ONCE_MS), 1);
-    const again = await startServe({ dataDir: server.dataDir });
+    const again = await startServer({ data: server.dataDir });
     assert.equal((await rest(again, again.adminKey, "GET", "/v1/whoami")).status, 200);
   });
 
-  test("stops a server whose log nobody reads any more", async () => {
-    const server = await startServe({ args: ["--log-level", "trace"] });
-    server.child.stderr?.destroy();
-    server.kill("SIGTERM");
-    assert.equal(await exitOf(server, AT_ONCE_MS), 0);
-  });
-
-  test("is what Ctrl-C does, too", async () => {
+  test("is what Ctrl-C does, too, also if nobody reads the log any more", async () => {
     const server = await startServe();
+    server.child.stderr?.destroy();
     server.kill("SIGINT");
     assert.equal(await exitOf(server, AT_ONCE_MS), 0);
   });

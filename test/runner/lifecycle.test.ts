@@ -17,6 +17,11 @@ isolationTest(
     // Idle: were it sent, a script would not care; so this only shows that it settles.
     await session.cancel();
 
+    // Right behind the prompt: neither overtakes the other.
+    const early = tell(session, "@sleep 1000s", 1);
+    await session.cancel();
+    assert.equal((await early.result).outcome, "cancelled");
+
     const sleeping = tell(session, "@say off\n@sleep 1000s\n@say never", 1);
     await sleeping.seen(says("off"));
     const before = performance.now();
@@ -108,6 +113,27 @@ test("@crash ends the process at once; the next attempt goes on after it", async
   assert.deepEqual([outcome, usage?.inputTokens], ["completed", 5]);
 });
 
+test("a finished script that is sent again in its run does nothing twice but its last word", async () => {
+  const bench = await openBench();
+  const session = await bench.start();
+  const again = async (text: string, runId: number) => {
+    await tell(session, text, runId).result;
+    const told = tell(session, text, runId);
+    const { outcome } = await told.result;
+    return [outcome, told.text()];
+  };
+  const done = "[script, no model] all directives were followed already\n";
+  assert.deepEqual(await again("@say one\n@run echo two", 1), ["completed", done]);
+  assert.deepEqual(await again("@say one\n@fail three", 2), [
+    "failed",
+    "[script, no model] going on at directive 2\n",
+  ]);
+  assert.deepEqual(await again("@crash-test\n@say one", 3), ["completed", done]);
+  const other = tell(session, "@say one\n@run echo two", 4);
+  await other.result;
+  assert.equal(other.text(), "[script, no model]\none\ntwo\n", "a new run is a new script");
+});
+
 test("a script whose process was killed in a directive begins that directive again, in its own run only", async () => {
   const bench = await openBench();
   const first = await bench.start();
@@ -143,6 +169,17 @@ test("the end of input ends an idle process, and one in the middle of its work",
   assert.equal((await told.result).error?.kind, "agent_closed");
   assert.equal((await busy.exited).code, 0);
   assert.deepEqual(await carriers(token), []);
+
+  // Nobody cancelled it: the next process goes on with it.
+  const again = await bench.start({
+    uid: "agent-2",
+    sessionRef: busy.sessionRef,
+    processToken: randomUUID(),
+  });
+  const back = prompt(again, [{ from: "platform", text: "continue" }]);
+  await back.seen(says("going on at directive 1"));
+  await again.cancel();
+  assert.equal((await back.result).outcome, "cancelled");
 });
 
 test("a start can be given up, and leaves nothing", async () => {

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { before, test } from "node:test";
 import { TOOL } from "../../src/runner/agent-tools.js";
 import type { Session, Update } from "../../src/runner/runner.js";
+import { cleanUp } from "../support/cleanup.js";
 import { type Bench, openBench, prompt, says, tell } from "./fixture.js";
 import { startMcp, type TestMcp } from "./mcp-server.js";
 
@@ -222,6 +225,19 @@ test("a tool call is cancelled with its turn, and a tool that cannot be reached 
   const alone = tell(lost, "@complete x\n");
   assert.equal((await alone.result).outcome, "completed");
   assert.match(alone.text(), /retinue_complete was refused: /);
+});
+
+test("a cancel does not wait for a platform that does not answer", async () => {
+  const deaf = createServer(() => {});
+  await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
+  cleanUp(() => deaf.close());
+  const url = `http://127.0.0.1:${(deaf.address() as AddressInfo).port}/mcp`;
+  const lonely = await bench.start({ uid: "agent-4", mcp: { url, key: "k" } });
+  const told = tell(lonely, "@ask anybody there?");
+  await told.seen((update) => update.type === "toolCall");
+  await lonely.cancel();
+  assert.equal((await told.result).outcome, "cancelled");
+  await lonely.kill();
 });
 
 test("a new process resumes the session: it remembers, and money is not counted twice", async () => {

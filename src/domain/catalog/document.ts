@@ -18,7 +18,6 @@ const DEPTH_MAX = 100;
 const VIOLATIONS_SHOWN = 20;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const encoder = new TextEncoder();
 
 /** What `meta` is made of; stored beside the document, not in it. */
 export interface DocumentMeta {
@@ -43,6 +42,7 @@ export function parseDocument<D extends Document>(kind: Kind<D>, payload: Uint8A
 
 /** The document without what callers cannot write: `meta` goes, other server-set fields are as they were. */
 export function stripServerSet<D extends Document>(kind: Kind<D>, document: D, before: D | undefined): D {
+  if (kind.serverSet.length === 0 && document.meta === undefined) return document;
   const desc = descOf(kind);
   const stripped = clone(desc, document) as D;
   delete stripped.meta;
@@ -98,7 +98,7 @@ export function assemblePayload(
   if (documentJson !== "{}") members.push(documentJson.slice(1, -1));
   for (const [name, value] of Object.entries(reveal))
     members.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  return encoder.encode(`{${members.join(",")}}`);
+  return Buffer.from(`{${members.join(",")}}`);
 }
 
 /** RFC 3339 as protobuf-es writes it: milliseconds only where there are any. */
@@ -107,12 +107,13 @@ export function timestampText(ms: number): string {
 }
 
 function metaJson(meta: DocumentMeta): string {
-  return JSON.stringify({
-    createdAt: timestampText(meta.createdAtMs),
-    createdBy: meta.createdBy || undefined,
-    updatedAt: timestampText(meta.updatedAtMs),
-    updatedBy: meta.updatedBy || undefined,
-  });
+  const created = stampJson("created", meta.createdAtMs, meta.createdBy);
+  return `{${created},${stampJson("updated", meta.updatedAtMs, meta.updatedBy)}}`;
+}
+
+function stampJson(name: string, atMs: number, by: string): string {
+  const at = `"${name}At":"${timestampText(atMs)}"`;
+  return by === "" ? at : `${at},"${name}By":${JSON.stringify(by)}`;
 }
 
 function parseJson(payload: Uint8Array): JsonValue {

@@ -18,9 +18,12 @@ export async function promptParts(
     case "message":
       return [...preface, ...(await messageParts(store, agent)), ...checklistPart(agent)];
     case "continue": {
-      const cut = platform("You were interrupted by a failure beneath you. Continue where you left off.");
-      // A session that could not be resumed knows nothing of the message: it is given again, knowingly.
-      return session.resumed ? [cut] : [...preface, ...(await messageParts(store, agent)), cut];
+      // The mark is older than the prompt: a crash between the two leaves a session that never saw the message.
+      const cut = platform(
+        "You were interrupted by a failure beneath you. The message of this run is repeated above, in case it did " +
+          "not reach you. Continue where you left off.",
+      );
+      return [...preface, ...(await messageParts(store, agent)), cut];
     }
     case "reminder":
     case "repair":

@@ -7,7 +7,7 @@ import { passing, RunnerError } from "../runner-error.js";
 import { TOKEN_VARIABLE } from "./environment.js";
 import { createOutputGuard, type OutputGuard } from "./output-guard.js";
 import type { Launch } from "./sandbox.js";
-import { createTail, lastWords } from "./tail.js";
+import { createTail, lastWords, withoutSecrets } from "./tail.js";
 import { within } from "./within.js";
 
 /** A process tree of our own, from its start to its last member's end. */
@@ -50,6 +50,8 @@ export async function startProcess(spec: ProcessSpec): Promise<AgentProcess> {
   let cause: ExitCause | undefined;
   let why = "";
   let exit: ExitInfo | undefined;
+  /** Its pid may be another's from here on. */
+  let gone = false;
 
   const guard = createOutputGuard(spec.limits, (sentence) => {
     why = sentence;
@@ -65,16 +67,18 @@ export async function startProcess(spec: ProcessSpec): Promise<AgentProcess> {
   const drained = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const exited = new Promise<ExitInfo>((resolve) => {
     child.once("exit", async (code, signalName) => {
+      gone = true;
+      // Whoever kills it from here on has not ended it.
+      cause ??= "exited";
       // Without isolation children outlive it, and hold its pipes open.
       const survivors = await endProcesses(quarry).then(() => [], survivorsOf);
       await within(drained, DRAIN_MS);
       child.stdin.destroy();
       child.stdout.destroy();
-      const text = stderr.text();
-      const words = lastWords(text.trim() === "" ? guard.junk() : text, spec.secrets);
-      const told = cause ?? "exited";
-      const message = exitMessage(told, why, code, signalName, words);
-      exit = { code, signal: signalName, cause: told, message, stderr: text, survivors };
+      const text = withoutSecrets(stderr.text(), spec.secrets);
+      const words = lastWords(text.trim() === "" ? withoutSecrets(guard.junk(), spec.secrets) : text);
+      const message = exitMessage(cause, why, code, signalName, words);
+      exit = { code, signal: signalName, cause, message, stderr: text, survivors };
       resolve(exit);
     });
   });
@@ -85,9 +89,9 @@ export async function startProcess(spec: ProcessSpec): Promise<AgentProcess> {
       await endProcesses(quarry);
       return;
     }
-    if (spec.isolated) {
+    if (spec.isolated && !gone) {
       signal(pid, "SIGKILL");
-    } else {
+    } else if (!gone) {
       // Halted first: killed at once, it would set free whatever only its parent still tells.
       signal(-pid, "SIGSTOP");
       await endProcesses({ ...quarry, roots: [pid] });

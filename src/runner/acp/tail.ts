@@ -29,12 +29,19 @@ export function createTail(limit: number): Tail {
 
 const LAST_WORDS = 2000;
 
-/** The end of what a program said, fit for one error message: no control characters, no secrets of ours. */
-export function lastWords(text: string, secrets: readonly string[]): string {
-  let plain = text;
-  for (const secret of secrets) if (secret !== "") plain = plain.replaceAll(secret, "***");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal or a log
-  plain = plain.replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, "").replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, "");
-  plain = plain.trim();
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(
+    (masked, secret) => (secret === "" ? masked : masked.replaceAll(secret, "***")),
+    text,
+  );
+}
+
+/** The end of what a program said, fit for one error message and for terminals. */
+export function lastWords(text: string): string {
+  const plain = text
+    // Colours and the like, whole; then whatever else is no text.
+    .replaceAll(/(?![\r\n\t])\p{Cc}\[[0-9;?]*[A-Za-z]/gu, "")
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, "")
+    .trim();
   return plain.length > LAST_WORDS ? `…${plain.slice(-LAST_WORDS)}` : plain;
 }

@@ -14,7 +14,7 @@ import { callerText, runOf } from "../prompt-blocks.js";
 import { choose, configOptions } from "./config.js";
 import { createMemoryStore, type Memory, newMemory } from "./memory.js";
 import { usageUpdate } from "./perform.js";
-import { runScript } from "./script.js";
+import { PROCESS_ENDS, runScript } from "./script.js";
 import { createTools, type Tools } from "./tools.js";
 import { createTurn } from "./turn.js";
 
@@ -102,7 +102,7 @@ export function createScriptedAgent(home: string): ScriptedAgent {
   return {
     app,
     async stop() {
-      for (const session of sessions.values()) session.turn?.abort();
+      for (const session of sessions.values()) session.turn?.abort(PROCESS_ENDS);
       await Promise.allSettled(running);
     },
   };

@@ -11,6 +11,9 @@ export interface Request {
   readonly caller: string | undefined;
 }
 
+/** Why a turn is cut short when nobody asked for it: the server is gone, or wants the process gone. */
+export const PROCESS_ENDS = Symbol("the process ends");
+
 export const BANNER = "[script, no model]";
 
 /** One turn. Throws the signal's reason when it is cut short. */
@@ -19,36 +22,47 @@ export async function runScript(turn: Turn, request: Request): Promise<void> {
   memory.prompts += 1;
   const { script, goesOn } = scriptFor(memory, request);
   if (script !== undefined) memory.script = script;
-  await turn.say(goesOn ? `${BANNER} going on at directive ${(script?.position ?? 0) + 1}` : BANNER);
   const directives = script === undefined ? [] : parseDirectives(script.text);
+  await turn.say(goesOn ? `${BANNER} ${whereFrom(script, directives.length)}` : BANNER);
   try {
     if (script === undefined || directives.length === 0) await withoutDirective(turn, request);
     else await follow(directives, turn, script);
   } finally {
-    // A script that was cut short is over too: only a lost process leaves one to go on with.
-    if (script !== undefined) script.finished = true;
+    // A script that was cancelled is over too; one whose process ends is not: the next process goes on with it.
+    if (script !== undefined && turn.signal.reason !== PROCESS_ENDS) {
+      script.finished = true;
+      if (turn.signal.aborted) script.position = directives.length;
+    }
     await turn.save();
   }
 }
 
 /**
- * A caller's words begin a script. The same words again in the same run, or the platform's alone, go on with one that
- * a lost process left behind: that is a recovery.
+ * A caller's words begin a script. The same words again in the same run are a recovery, and so are the platform's
+ * alone while the script is not finished: it goes on. With the same words also when it was finished, since the answer
+ * may have been lost; then only its last word is left to be given again.
  */
 function scriptFor(
   memory: Memory,
   { run, caller }: Request,
 ): { script: ScriptState | undefined; goesOn: boolean } {
   const old = memory.script?.run === run ? memory.script : undefined;
-  if (old !== undefined && !old.finished && (caller === undefined || caller === old.text)) {
-    return { script: old, goesOn: true };
-  }
+  const again =
+    caller === undefined ? old?.finished === false : caller === old?.text && (run !== 0 || !old.finished);
+  if (old !== undefined && again) return { script: { ...old, finished: false }, goesOn: true };
   if (caller === undefined) return { script: undefined, goesOn: false };
   const usage = { input: 0, output: 0, cached: 0 };
   return {
     script: { run, text: caller, position: 0, finished: false, ignores: false, usage },
     goesOn: false,
   };
+}
+
+function whereFrom(script: ScriptState | undefined, count: number): string {
+  const position = script?.position ?? 0;
+  return position < count || count === 0
+    ? `going on at directive ${position + 1}`
+    : "all directives were followed already";
 }
 
 async function follow(directives: readonly Directive[], turn: Turn, script: ScriptState): Promise<void> {
@@ -59,8 +73,10 @@ async function follow(directives: readonly Directive[], turn: Turn, script: Scri
     script.position = directive.type === "crash" ? index + 1 : index;
     await turn.save();
     await perform(directive, turn, script);
+    // Its last word stays where it is: a question or a result whose turn was lost has to be given again.
     if (endsScript(directive)) return;
   }
+  script.position = directives.length;
 }
 
 async function withoutDirective(turn: Turn, { run }: Request): Promise<void> {

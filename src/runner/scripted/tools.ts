@@ -48,10 +48,8 @@ export function createTools(servers: readonly McpServer[]): Tools {
     async call(name, args, signal) {
       let answer: unknown;
       try {
-        answer = await (await client()).callTool({ name, arguments: args }, undefined, {
-          signal,
-          timeout: CALL_MS,
-        });
+        const open = await unlessAborted(client(), signal);
+        answer = await open.callTool({ name, arguments: args }, undefined, { signal, timeout: CALL_MS });
       } catch (error) {
         // A stateless server cannot match our notice of it with the call: it hears of it when we hang up.
         if (signal.aborted) hangUp();
@@ -86,6 +84,16 @@ async function openClient(url: string, headers: readonly { name: string; value: 
   // The types of the SDK's own transport do not fit its own interface under exactOptionalPropertyTypes.
   await client.connect(transport as Parameters<Client["connect"]>[0]);
   return client;
+}
+
+/** Connecting takes no signal. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
