@@ -129,8 +129,8 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       adminKeyFile,
       async close(graceMs = CLOSE_GRACE_MS) {
         clearInterval(sweep);
-        await server.stop(graceMs);
-        await engine.stop();
+        // At once, both: no new turn may start while calls in flight finish.
+        await Promise.all([engine.stop(), server.stop(graceMs)]);
         await store.close();
       },
     };

@@ -261,7 +261,7 @@ describe("SIGTERM", { concurrency: 4 }, () => {
       acknowledged.push(`w${i}`);
       if (acknowledged.length === 100) server.kill("SIGTERM");
     };
-    await Promise.all(Array.from({ length: 600 }, (_, i) => write(i)));
+    await Promise.all(Array.from({ length: 400 }, (_, i) => write(i)));
     assert.ok(acknowledged.length >= 100, `${acknowledged.length} writes`);
     assert.equal(await exitOf(server, STOP_WITHIN_MS), 0);
     const again = await startServer({ data: server.dataDir });
