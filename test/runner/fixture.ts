@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -69,7 +69,9 @@ export async function openBench(
 /** The program of this folder that plays an agent out of order. */
 export function fakeAgent(mode: string): AgentProgram {
   const main = fileURLToPath(new URL("./fake-agent.js", import.meta.url));
-  return { command: process.execPath, args: [main, mode], env: {} };
+  // A clone below /tmp is hidden from agents: what this one loads has to be shown.
+  const readable = [...(scriptedProgram().readable ?? []), dirname(main)];
+  return { command: process.execPath, args: [main, mode], env: {}, readable };
 }
 
 export interface Told {
