@@ -28,7 +28,8 @@ export function timelineService(store: Store, hub: Hub, views: AgentViews): Serv
 
     async *watch(request, context) {
       const row = await resolveAgent(store, context.caller, request.agentId, "read");
-      const afterSeq = request.afterSeq === undefined ? undefined : seqOf(request.afterSeq);
+      const known = request.afterUid === "" || request.afterUid === row.uid;
+      const afterSeq = request.afterSeq === undefined || !known ? undefined : seqOf(request.afterSeq);
       const { key } = listedAgentOf(row);
       yield* watchAgent({ store, hub, views }, { uid: row.uid, key, afterSeq, signal: context.signal });
     },

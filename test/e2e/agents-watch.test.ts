@@ -202,9 +202,7 @@ describe("watching over Server-Sent Events", () => {
     assert.equal(seen.at(-1)?.data.event.payload.phase.to, "PHASE_CANCELED");
   });
 
-  test("the id of another incarnation restarts with a snapshot", {
-    todo: "gateway/sse.ts drops the uid",
-  }, async () => {
+  test("the id of another incarnation restarts with a snapshot", async () => {
     await agents.spawn("reborn", "@complete");
     const old = (await agents.wait("reborn")).status.uid;
     await agents.spawn("reborn", "@complete");

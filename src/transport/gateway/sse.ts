@@ -77,14 +77,21 @@ export function compileEvent(route: Route): (message: Message) => string {
   };
 }
 
-/** Compiles how a stream is resumed: Last-Event-ID, `uid:seq`, over the request's own `after_seq`. */
+/** Compiles how a stream is resumed: Last-Event-ID, `uid:seq`, over the request's own cursor. */
 export function compileResume(input: DescMessage): (request: FastifyRequest, message: Message) => void {
-  const field = input.fields.find(({ name, scalar }) => name === "after_seq" && scalar === ScalarType.INT64);
+  const seqField = input.fields.find(
+    ({ name, scalar }) => name === "after_seq" && scalar === ScalarType.INT64,
+  );
+  const uidField = input.fields.find(
+    ({ name, scalar }) => name === "after_uid" && scalar === ScalarType.STRING,
+  );
   return ({ headers }, message) => {
     const id = headers["last-event-id"];
-    if (!field || typeof id !== "string" || id === "") return;
-    const seq = /^[^:]*:(\d{1,18})$/.exec(id)?.[1];
-    if (seq === undefined) throw invalidField("Last-Event-ID", `must be like 'uid:seq', not ${quoted(id)}`);
-    (message as Message & Record<string, unknown>)[field.localName] = BigInt(seq);
+    if (!seqField || !uidField || typeof id !== "string" || id === "") return;
+    const cursor = /^([^:]*):(\d{1,18})$/.exec(id);
+    if (cursor === null) throw invalidField("Last-Event-ID", `must be like 'uid:seq', not ${quoted(id)}`);
+    const target = message as Message & Record<string, unknown>;
+    target[uidField.localName] = cursor[1];
+    target[seqField.localName] = BigInt(cursor[2] as string);
   };
 }
