@@ -2,7 +2,6 @@
 import { Command } from "commander";
 import { backupDataFolder } from "../storage/sqlite/backup.js";
 import { addServeOptions, configOf, dataOption } from "./config.js";
-import { serve } from "./serve.js";
 import { VERSION } from "./version.js";
 
 const program = new Command("retinue")
@@ -11,7 +10,12 @@ const program = new Command("retinue")
 
 addServeOptions(program.command("serve"))
   .description("run the service in the foreground")
-  .action((_options, command: Command) => serve(configOf(command)));
+  .action(async (_options, command: Command) => {
+    const config = configOf(command);
+    // Loaded when it is wanted: the other commands need none of the server.
+    const { serve } = await import("./serve.js");
+    await serve(config);
+  });
 
 program
   .command("backup")

@@ -7,7 +7,8 @@ const STOP_WITHIN_MS = 14_000;
 
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
-  const retinue = await openRetinue({
+  // Asked first: a stop that comes while the server starts is a stop, too.
+  const opening = openRetinue({
     config,
     log,
     onFatal(error) {
@@ -23,16 +24,20 @@ export async function serve(config: Config): Promise<void> {
     stopping = true;
     log.info({ signal }, "stopping");
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-    retinue.close().then(
-      () => process.exit(0),
-      (err: unknown) => {
-        log.error({ err }, "could not stop cleanly");
-        process.exit(1);
-      },
-    );
+    opening
+      .then((retinue) => retinue.close())
+      .then(
+        () => process.exit(0),
+        (err: unknown) => {
+          log.error({ err }, "could not stop cleanly");
+          process.exit(1);
+        },
+      );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  const retinue = await opening;
+  if (stopping) return;
 
   // Whoever reads our lines may stop reading; that is no reason to stop serving.
   process.stdout.on("error", () => {});
