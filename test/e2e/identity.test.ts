@@ -107,6 +107,8 @@ describe("tokens", () => {
     assert.deepEqual(me.body.scopes.sort(), ["accounts:all", "agents:read", "catalog:read"]);
 
     const secret = document.key.split(".")[1];
+    // Its use is recorded beside the call; commits stand in order, so that a later one shows the earlier.
+    await mintKey(server, "after-bot", { role: "viewer" });
     const read = await rest(server, server.adminKey, "GET", "/v1/catalog/token/bot");
     assert.equal(decode(read.body.payload).key, undefined);
     assert.equal(decode(read.body.payload).keyId, document.keyId);
