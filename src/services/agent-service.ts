@@ -18,7 +18,7 @@ import { type Spawner, spawn } from "../engine/agents/spawn.js";
 import { waitForAgent } from "../engine/agents/wait.js";
 import type { Store } from "../storage/store.js";
 import { cutPage, decodePageToken } from "./page.js";
-import { type CallContext, implement, type Service } from "./service.js";
+import { actOf, type CallContext, implement, type Service } from "./service.js";
 
 export interface AgentServiceOptions {
   readonly store: Store;
@@ -33,7 +33,6 @@ const MAX_LISTED = 1000;
 export function agentService({ store, hub, views, commands, spawner }: AgentServiceOptions): Service {
   const find = (context: CallContext, agentId: AgentId | undefined, access: "read" | "change") =>
     resolveAgent(store, context.caller, agentId, access);
-  const actOf = ({ caller, action }: CallContext) => ({ caller, action, justification: "" });
 
   return implement(AgentService, {
     async spawnAgent(request, context) {

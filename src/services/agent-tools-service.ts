@@ -7,7 +7,7 @@ import type { Agent } from "../domain/agent/agent.js";
 import { childHandedOver } from "../domain/agent/children.js";
 import type { Decision as AgentDecision, Context } from "../domain/agent/decision.js";
 import { isTerminal, phaseName, requireFound, resultOf } from "../domain/agent/phase.js";
-import { isLiveTask, type Task, type TaskInput } from "../domain/agent/task.js";
+import { type Task, type TaskInput, visibleTasks } from "../domain/agent/task.js";
 import { createTasks } from "../domain/agent/task-create.js";
 import { updateTask } from "../domain/agent/task-update.js";
 import { fencedTurn } from "../domain/agent/turn.js";
@@ -21,7 +21,7 @@ import { agentOf } from "../engine/agents/rows.js";
 import { type Spawner, spawn } from "../engine/agents/spawn.js";
 import { waitForAgent } from "../engine/agents/wait.js";
 import type { Store } from "../storage/store.js";
-import { type CallContext, implement, type Service } from "./service.js";
+import { actOf, type CallContext, implement, type Service } from "./service.js";
 
 export interface AgentToolsOptions {
   readonly store: Store;
@@ -70,7 +70,7 @@ export function agentToolsService({ store, agents, hub, views, spawner }: AgentT
   return implement(AgentToolsService, {
     async getChecklist(_request, context) {
       const agent = await read(turnOf(context).uid);
-      return { tasks: agent.tasks.filter((task) => isLiveTask(task) && task.active).map(itemOf) };
+      return { tasks: visibleTasks(agent).map(itemOf) };
     },
 
     async moveTask(request, context) {
@@ -120,7 +120,7 @@ export function agentToolsService({ store, agents, hub, views, spawner }: AgentT
         request: { ...EMPTY_SPAWN, description: request.description },
         // The model may repeat a call after a recovery: the same child in the same run.
         requestId: `${turn.uid}/${turn.runId}/${request.name}`,
-        act: { caller: context.caller, action: context.action, justification: "" },
+        act: actOf(context),
       });
       return { name: request.name, phase: phaseName(made.phase) };
     },

@@ -17,7 +17,7 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
   return implement(CatalogService, {
     async putResource(request, context) {
       const { kind, ref } = resolve(context, request.ref);
-      const act = actOf(context, "justification", request.justification);
+      const act = justifiedAct(context, "justification", request.justification);
       const write = {
         ref,
         kind,
@@ -70,7 +70,7 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
 
     async deleteResource(request, context) {
       const { kind, ref } = resolve(context, request.ref);
-      const act = actOf(context, "justification", request.justification);
+      const act = justifiedAct(context, "justification", request.justification);
       const ifGeneration = request.ifGenerationMatch;
       const { generation } = await catalog.remove({ kind, ref, ifGeneration, act });
       return { generation: BigInt(generation) };
@@ -125,11 +125,11 @@ function verdictOf(
   request: { name: string; tenant?: Parameters<typeof resolveTenant>[1]; note: string },
 ) {
   const tenant = resolveTenant(context.caller, request.tenant);
-  const act = actOf(context, "note", request.note);
+  const act = justifiedAct(context, "note", request.note);
   return { ref: changeRequestRef(tenant, request.name), note: request.note, act };
 }
 
-function actOf({ caller, action }: CallContext, field: string, justification: string) {
+function justifiedAct({ caller, action }: CallContext, field: string, justification: string) {
   requireJustification(caller, field, justification);
   return { caller, action, justification };
 }

@@ -1,6 +1,7 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
 import type { Caller } from "../domain/caller.js";
+import type { Act } from "../engine/audit.js";
 
 /** What a handler knows about a call beside its message. */
 export interface CallContext {
@@ -20,6 +21,11 @@ export type Handlers<S extends DescService> =
   S extends GenService<infer Methods extends GenServiceMethods>
     ? { [Name in keyof Methods]: Handler<S["method"][Name]> }
     : never;
+
+/** Who acts, for audit, where a request has no field that says why. */
+export function actOf({ caller, action }: CallContext): Act {
+  return { caller, action, justification: "" };
+}
 
 /** A service with its handlers, ready to be mounted by every adapter of the transport. */
 export interface Service {

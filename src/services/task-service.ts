@@ -7,11 +7,9 @@ import type { Commands } from "../engine/agents/commands.js";
 import { resolveAgent } from "../engine/agents/resolve.js";
 import { agentOf } from "../engine/agents/rows.js";
 import type { Store } from "../storage/store.js";
-import { type CallContext, implement, type Service } from "./service.js";
+import { actOf, implement, type Service } from "./service.js";
 
 export function taskService(store: Store, commands: Commands): Service {
-  const actOf = ({ caller, action }: CallContext) => ({ caller, action, justification: "" });
-
   /** Edges to tasks that are still to come with a message are not shown. */
   async function messages(uid: string, shown: (task: Task) => boolean) {
     const record = await store.agent(uid);

@@ -5,9 +5,13 @@ import { childSpawned } from "../../domain/agent/children.js";
 import type { Limits } from "../../domain/agent/limits.js";
 import { spawnSettings } from "../../domain/agent/settings-check.js";
 import { type SpawnRequest, spawnAgent, spawnFingerprint } from "../../domain/agent/spawn.js";
-import { isRepeatedSpawn, requireSpawnable, selectWorkspace } from "../../domain/agent/spawn-check.js";
+import {
+  isRepeatedSpawn,
+  requireDocument,
+  requireSpawnable,
+  selectWorkspace,
+} from "../../domain/agent/spawn-check.js";
 import { actorOf } from "../../domain/caller.js";
-import { notFound } from "../../domain/fault.js";
 import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
 import type { Agents } from "./agents.js";
@@ -49,17 +53,16 @@ export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Sp
   const { documents, agents, clock } = spawner;
   const key = await concreteKey(spawner, command.key);
   const { tenant } = key;
-  const workspace = await documents.workspace(tenant, key.workspace);
-  if (workspace === undefined)
-    throw missing("WORKSPACE_NOT_FOUND", "agentId.workspace", "workspace", key.workspace);
+  const workspace = requireDocument(
+    await documents.workspace(tenant, key.workspace),
+    "workspace",
+    key.workspace,
+  );
   const { request } = command;
   const personaName = request.agent || workspace.agent || "default";
-  const persona = await documents.persona(tenant, personaName);
-  if (persona === undefined) throw missing("PERSONA_NOT_FOUND", "agent", "persona", personaName);
+  const persona = requireDocument(await documents.persona(tenant, personaName), "persona", personaName);
   const environment = request.environment || workspace.environment || "default";
-  if ((await documents.environment(tenant, environment)) === undefined) {
-    throw missing("ENVIRONMENT_NOT_FOUND", "environment", "environment", environment);
-  }
+  requireDocument(await documents.environment(tenant, environment), "environment", environment);
   const models = [
     request.model,
     persona.settings?.model ?? "",
@@ -183,8 +186,4 @@ function recordRequest(
     sort: "spawnRequest",
     value: row,
   });
-}
-
-function missing(reason: string, field: string, kind: string, name: string): Error {
-  return notFound(reason, `${field}: there is no ${kind} '${name}'`, { kind, name });
 }
