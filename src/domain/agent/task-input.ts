@@ -20,11 +20,8 @@ export function acceptTasks(draft: Draft, inputs: readonly TaskInput[], limits: 
   if (inputs.length === 0) return [];
   inputs.forEach(checkTask);
   checkIds(draft.agent, inputs);
+  requireTaskRoom(draft.agent, inputs.length, limits);
   const pending = pendingTasks(draft.agent);
-  const live = draft.agent.tasks.filter(isLiveTask).length + pending.length;
-  if (live + inputs.length > limits.tasks) {
-    throw resourceExhausted("TASKS_FULL", `the agent has ${live} tasks; at most ${limits.tasks}`);
-  }
   const nameless = inputs.filter(({ id }) => id === "").length;
   const minted = mintTaskIds(draft, nameless, new Set(inputs.map(({ id }) => id)));
   const tasks = inputs.map((input) =>
@@ -37,6 +34,13 @@ export function acceptTasks(draft: Draft, inputs: readonly TaskInput[], limits: 
     if (begun) requireReady(all.find(({ id }) => id === task.id) ?? task, all, `tasks[${i}].status`);
   });
   return tasks;
+}
+
+/** Tasks of undelivered messages count: they will come. */
+export function requireTaskRoom(agent: Agent, added: number, limits: Limits): void {
+  const live = agent.tasks.filter(isLiveTask).length + pendingTasks(agent).length;
+  if (live + added <= limits.tasks) return;
+  throw resourceExhausted("TASKS_FULL", `the agent has ${live} tasks; at most ${limits.tasks}`);
 }
 
 /** `task-1`, `task-2`, … without those that are taken; the counter never goes back. */

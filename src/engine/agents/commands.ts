@@ -1,6 +1,7 @@
 import type { Agent } from "../../domain/agent/agent.js";
 import type { Decision as AgentDecision, Context } from "../../domain/agent/decision.js";
 import type { FollowUpRequest } from "../../domain/agent/follow-up.js";
+import { type PlatformMessage, queuePlatformMessage } from "../../domain/agent/platform-message.js";
 import { queueAdd, type Receipt } from "../../domain/agent/queue-add.js";
 import { actorOf } from "../../domain/caller.js";
 import type { AgentRow } from "../../storage/agent-rows.js";
@@ -15,6 +16,14 @@ import { keys } from "./values.js";
 /** What callers do to an agent that exists: each a single commit with its audit record. */
 export interface Commands {
   queue(row: AgentRow, request: FollowUpRequest, act: Act): Promise<Receipt & { readonly seq: number }>;
+  /**
+   * Queues a message that nobody wrote, for example a review comment, with its (ephemeral) tasks. The same `followUpId`
+   * again adds nothing, so that a webhook may be delivered twice. Not audited: no caller acts.
+   */
+  queuePlatformMessage(
+    row: Pick<AgentRow, "uid">,
+    message: PlatformMessage,
+  ): Promise<{ readonly added: boolean }>;
   kill(row: AgentRow, act: Act): Promise<void>;
   /** Any rule of the domain that concerns one agent. */
   decide<R>(row: AgentRow, act: Act, rule: (agent: Agent, context: Context) => AgentDecision<R>): Promise<R>;
@@ -68,6 +77,14 @@ export function createCommands({ agents, documents, store, auditor, clock }: Com
       });
       const stored = await store.followUp(uid, receipt.followUpId);
       return { ...receipt, seq: stored?.seq ?? 0 };
+    },
+
+    queuePlatformMessage({ uid }, message) {
+      return agents.change("system", (stage) => {
+        const { agent } = stage.require(uid);
+        const existing = stage.look("followUp", keys.followUp(uid, message.followUpId));
+        return stage.apply(queuePlatformMessage(agent, { message, existing }, stage.contextOf(agent)));
+      });
     },
 
     kill(row, act) {

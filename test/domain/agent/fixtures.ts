@@ -244,7 +244,8 @@ export function platform(
   context = at(),
 ): Agent {
   const tasks = keys.map((dedupKey) => ({ subject: followUpId, description: "", dedupKey, ephemeral: true }));
-  return sound(queuePlatformMessage(agent, { followUpId, description: "a review", tasks }, context)).agent;
+  const message = { followUpId, description: "a review", tasks };
+  return sound(queuePlatformMessage(agent, { message, existing: undefined }, context)).agent;
 }
 
 export function withChild(parent: Agent, name: string, context = at()): Agent {

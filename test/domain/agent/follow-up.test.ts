@@ -10,6 +10,7 @@ import {
   followUpFingerprint,
 } from "../../../src/domain/agent/follow-up.js";
 import { killAgent, processesEnded } from "../../../src/domain/agent/kill.js";
+import { queuePlatformMessage } from "../../../src/domain/agent/platform-message.js";
 import { clearFollowUps, removeFollowUp } from "../../../src/domain/agent/queue-edit.js";
 import { timePassed } from "../../../src/domain/agent/time-passed.js";
 import {
@@ -386,6 +387,24 @@ describe("how many messages a turn takes (semantics 1, row 11)", () => {
       agent.tasks.map(({ dedupKey, subject }) => `${subject} ${dedupKey}`),
       ["p1 k1", "p1 k2", "p2 k3"],
     );
+  });
+  it("a platform message that comes again adds nothing, queued or delivered", () => {
+    const message = { followUpId: "p1", description: "a review", tasks: [] };
+    const queued = platform(running(), "p1");
+    const again = queuePlatformMessage(queued, { message, existing: undefined }, at());
+    assert.deepEqual([again.reply.added, again.agent === queued], [false, true]);
+    const existing = { followUpId: "p1", state: DELIVERED, fingerprint: "", runId: 2 };
+    assert.equal(queuePlatformMessage(end(queued).agent, { message, existing }, at()).reply.added, false);
+  });
+  it("a platform message counts against the tasks of the agent", () => {
+    const comment = { subject: "s", description: "", dedupKey: "", ephemeral: true };
+    const message = { followUpId: "p2", description: "", tasks: [comment, comment] };
+    const limits = { ...at().limits, tasks: 2 };
+    const agent = platform(running(), "p1", ["k"]);
+    refuses(() => queuePlatformMessage(agent, { message, existing: undefined }, { ...at(), limits }), {
+      code: Code.RESOURCE_EXHAUSTED,
+      reason: "TASKS_FULL",
+    });
   });
   it("the same dedupKey in another batch is another task", () => {
     const agent = platform(queueAll(platform(running(), "p1", ["k"]), ["a"]), "p2", ["k"]);

@@ -190,7 +190,7 @@ const platformCommand = (slotWanted: boolean) =>
         real.commit(
           queuePlatformMessage(
             real.agent,
-            { followUpId: id, description: "p", tasks },
+            { message: { followUpId: id, description: "p", tasks }, existing: undefined },
             real.context(model.nowMs, slotWanted),
           ),
         ),
