@@ -146,5 +146,7 @@ export function listEntryOf(
     outputTokens: BigInt(agent.usage.outputTokens),
     totalTokens: BigInt(totalTokens(agent.usage)),
     needsInput: agent.needsInput?.text ?? "",
+    createdAt: timestampFromMs(agent.createdAtMs),
+    phaseSince: timestampFromMs(agent.phaseSinceMs),
   });
 }

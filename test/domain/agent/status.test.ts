@@ -194,8 +194,10 @@ describe("list entry (interface 2.5)", () => {
         entry.totalTokens,
         entry.needsInput,
         entry.progressAt && timestampMs(entry.progressAt),
+        entry.createdAt && timestampMs(entry.createdAt),
+        entry.phaseSince && timestampMs(entry.phaseSince),
       ],
-      [["root"], Phase.WAITING_FOR_INPUT, 0.5, ["app"], "http://x/a", 10n, 5n, 1n, 16n, "red?", T0],
+      [["root"], Phase.WAITING_FOR_INPUT, 0.5, ["app"], "http://x/a", 10n, 5n, 1n, 16n, "red?", T0, T0, T0],
     );
   });
 });
