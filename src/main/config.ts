@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { FAILPOINTS, type Failpoint } from "../engine/agents/failpoints.js";
 
 /** Everything `retinue serve` can be told. Flags win over the environment, which wins over defaults. */
 export interface Config {
@@ -16,6 +17,8 @@ export interface Config {
   readonly maxOpenStreams: number;
   readonly maxConnections: number;
   readonly logLevel: string;
+  /** Where this server is to die, for tests. */
+  readonly failpoints: ReadonlySet<Failpoint>;
 }
 
 /** A mistake in the configuration: shown to the person as it is, without a stack. */
@@ -58,7 +61,9 @@ export function addServeOptions(command: Command): Command {
     .addOption(limit("--max-connections <n>", "connections at once", "RETINUE_MAX_CONNECTIONS", 10_000))
     .addOption(
       flag("--log-level <level>", "how much to log", "RETINUE_LOG_LEVEL").choices(LOG_LEVELS).default("info"),
-    );
+    )
+    .addOption(toggle("--test-mode", "allow what would harm a real server", "RETINUE_TEST_MODE").hideHelp())
+    .addOption(flag("--failpoints <list>", "point=exit,…", "RETINUE_FAILPOINTS").hideHelp());
 }
 
 /** Turns what commander parsed into a configuration, or says what does not fit together. */
@@ -82,6 +87,7 @@ export function configOf(command: Command): Config {
     maxOpenStreams: o.maxOpenStreams,
     maxConnections: o.maxConnections,
     logLevel: o.logLevel,
+    failpoints: failpointsOf(o.failpoints, o.testMode === true),
   };
 }
 
@@ -118,6 +124,22 @@ function publicUrlOf(text: string | undefined): string | undefined {
     throw new ConfigError(`--public-url ${text} is no address: write it as https://retinue.example.com`);
   }
   return text.replace(/\/+$/, "");
+}
+
+/** `after-slot-granted=exit,…`: refused rather than ignored, so that nobody believes a test that tested nothing. */
+function failpointsOf(text: string | undefined, testMode: boolean): ReadonlySet<Failpoint> {
+  if (!text) return new Set();
+  if (!testMode)
+    throw new ConfigError("RETINUE_FAILPOINTS ends the server on purpose: it needs RETINUE_TEST_MODE=1");
+  return new Set(
+    text.split(",").map((entry) => {
+      const point = FAILPOINTS.find((name) => entry === `${name}=exit`);
+      if (point) return point;
+      throw new ConfigError(
+        `RETINUE_FAILPOINTS: ${entry} must be one of ${FAILPOINTS.join(", ")}, followed by =exit`,
+      );
+    }),
+  );
 }
 
 function tlsOf(o: Record<string, string | undefined>): Config["tls"] {

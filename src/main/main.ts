@@ -88,6 +88,10 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       hide: [dataDir],
       localUrl: () => url.local,
       publicUrl: () => config.publicUrl ?? url.local,
+      at(failpoint) {
+        // As kill -9 does it: nothing is flushed, closed or told.
+        if (config.failpoints.has(failpoint)) process.kill(process.pid, "SIGKILL");
+      },
       log,
     });
     const server = await createServer({

@@ -35,6 +35,7 @@ export async function startServer(
       maxOpenStreams: 1000,
       maxConnections: 1000,
       logLevel: "trace",
+      failpoints: new Set(),
       ...config,
       data: dataDir,
     },

@@ -2,6 +2,7 @@ import type { Limits } from "../../domain/agent/limits.js";
 import type { Change, Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import { createDoor } from "../door.js";
+import type { AtFailpoint } from "./failpoints.js";
 import type { Hub } from "./hub.js";
 import { openStage, type Stage } from "./stage.js";
 import { loadValue, type Value } from "./values.js";
@@ -25,12 +26,14 @@ export interface AgentsOptions {
   readonly slotWanted: () => boolean;
   /** Agents that a commit changed, once it stands. */
   readonly changed: (uid: string) => void;
+  readonly at: AtFailpoint;
 }
 
 /** Live agents are few and busy; their ended ones are read from the store. */
 const REMEMBERED = 10_000;
 
-export function createAgents({ store, clock, limits, hub, slotWanted, changed }: AgentsOptions): Agents {
+export function createAgents(options: AgentsOptions): Agents {
+  const { store, clock, limits, hub, slotWanted, changed, at } = options;
   const door = createDoor<Value>({ store, load: (key) => loadValue(store, key), remember: REMEMBERED });
 
   return {
@@ -43,6 +46,7 @@ export function createAgents({ store, clock, limits, hub, slotWanted, changed }:
         committed = decision.changes;
         return decision;
       });
+      if (committed.length > 0) at("after-commit");
       for (const uid of new Set(committed.flatMap((done) => (done.type === "agent" ? [done.row.uid] : [])))) {
         hub.publish(uid);
         changed(uid);

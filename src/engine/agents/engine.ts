@@ -11,6 +11,7 @@ import { type AgentKeys, createAgentKeys } from "./agent-keys.js";
 import { type Agents, createAgents } from "./agents.js";
 import { type Commands, createCommands } from "./commands.js";
 import { createDocuments } from "./documents.js";
+import type { AtFailpoint } from "./failpoints.js";
 import { createHub, type Hub } from "./hub.js";
 import { createProcesses } from "./processes.js";
 import { type AgentViews, createAgentViews } from "./reads.js";
@@ -44,11 +45,12 @@ export interface AgentEngineOptions {
   /** Where the server is reached from this machine, and by people; known once it listens. */
   readonly localUrl: () => string;
   readonly publicUrl: () => string;
+  readonly at: AtFailpoint;
   readonly log: Logger;
 }
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
-  const { store, clock, auditor, runner, log } = options;
+  const { store, clock, auditor, runner, at, log } = options;
   const limits = DEFAULT_LIMITS;
   const documents = createDocuments(store);
   const hub = createHub();
@@ -61,6 +63,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     slots,
     agents: () => agents,
     sessions: () => sessions,
+    at,
     log,
   });
   const agents: Agents = createAgents({
@@ -70,6 +73,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     hub,
     slotWanted: reconciler.slotWanted,
     changed: reconciler.hint,
+    at,
   });
   const processes = createProcesses({
     runner,
@@ -81,6 +85,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     hide: options.hide,
     mcpUrl: () => `${options.localUrl()}/mcp`,
     changed: reconciler.hint,
+    at,
     log,
   });
   const sessions = createSessions({
@@ -90,6 +95,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     hub,
     instructions: ({ key, settings }) =>
       documents.instructions(key.tenant, settings.persona.name, settings.persona.generation),
+    at,
     log,
   });
 

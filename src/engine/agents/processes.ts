@@ -7,6 +7,7 @@ import type { AgentProgram, Runner, Session } from "../../runner/runner.js";
 import type { Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import type { AgentKeys } from "./agent-keys.js";
+import type { AtFailpoint } from "./failpoints.js";
 
 /** The processes beneath the agents: at most one each, kept warm between turns, known to the store while they live. */
 export interface Processes {
@@ -45,13 +46,14 @@ export interface ProcessesOptions {
   readonly hide: readonly string[];
   readonly mcpUrl: () => string;
   readonly changed: (uid: string) => void;
+  readonly at: AtFailpoint;
   readonly log: Logger;
 }
 
 const STOP_MS = 3000;
 
 export function createProcesses(options: ProcessesOptions): Processes {
-  const { runner, store, clock, keys, changed, log } = options;
+  const { runner, store, clock, keys, changed, at, log } = options;
   const open = new Map<string, Process>();
   /** Being ended; one that would not die stays here, to be ended again. */
   const ending = new Map<string, Process>();
@@ -64,6 +66,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const token = `rtn-${clock.newId()}`;
     // Stored before it is started: whatever happens next, the token finds it.
     await store.commit([{ type: "process", row: { token, uid, startedAtMs: clock.nowMs() } }]);
+    at("after-process-token-stored");
     const earlier = await store.session(uid);
     const key = keys.mint(agent);
     let session: Session;
@@ -73,12 +76,14 @@ export function createProcesses(options: ProcessesOptions): Processes {
       await gone(token, key);
       throw error;
     }
+    at("after-process-started");
     let row = {
       uid,
       sessionRef: session.sessionRef,
       costSoFar: session.resumed ? (earlier?.costSoFar ?? 0) : 0,
     };
     await store.commit([{ type: "session", row }]);
+    at("after-session-ref-stored");
     const process: Process = {
       session,
       prompted: session.resumed,
@@ -94,6 +99,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     open.set(uid, process);
     const exited = session.exited.then(async () => {
       if (open.get(uid) === process) open.delete(uid);
+      at("before-process-gone");
       await gone(token, key);
       changed(uid);
     });
@@ -155,6 +161,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     async sweep() {
       const rows = await store.processes();
       await runner.sweep(rows.map((row) => row.token));
+      at("after-sweep");
       await store.commit(rows.map(({ token }) => ({ type: "processGone", token }) as const));
     },
     async stop() {

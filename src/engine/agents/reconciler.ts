@@ -9,6 +9,7 @@ import { turnLost } from "../../domain/agent/turn-loss.js";
 import type { Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import type { Agents } from "./agents.js";
+import type { AtFailpoint } from "./failpoints.js";
 import type { Sessions } from "./sessions.js";
 import { createSlots } from "./slots.js";
 import { createTimers } from "./timers.js";
@@ -35,6 +36,7 @@ export interface ReconcilerOptions {
   readonly slots: number;
   readonly agents: () => Agents;
   readonly sessions: () => Sessions;
+  readonly at: AtFailpoint;
   readonly log: Logger;
 }
 
@@ -43,7 +45,7 @@ const BACK_OFF_FIRST_MS = 1000;
 const BACK_OFF_MAX_MS = 60_000;
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
-  const { store, clock, limits, log } = options;
+  const { store, clock, limits, at, log } = options;
   const busy = new Map<string, { again: boolean }>();
   const failures = new Map<string, number>();
   const slots = createSlots(options.slots, (uid) => hint(uid));
@@ -117,14 +119,19 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
         if (!sessions.isRunning(uid, effect)) await lose(uid, effect);
         return;
       case "cancel-turn":
+        at("before-cancel");
         if (!sessions.cancel(uid, effect)) await lose(uid, effect);
         return;
       case "kill-turn":
+        at("before-turn-kill");
         await sessions.end(uid, "kill");
         return lose(uid, effect);
       case "end-processes":
-        await sessions.end(uid, agent.kill ? "kill" : "close");
-        if (agent.kill) await commit(uid, (a, context) => processesEnded(a, context));
+        if (agent.kill === undefined) return sessions.end(uid, "close");
+        at("after-kill-mark");
+        await sessions.end(uid, "kill");
+        at("after-processes-ended");
+        await commit(uid, (a, context) => processesEnded(a, context));
     }
   }
 
@@ -133,6 +140,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     slots.request(uid, `${key.tenant} ${key.ownerProvider} ${key.account}`);
     if (!slots.holds(uid)) return;
     const fence = await commit(uid, (a, context) => slotGranted(a, context));
+    at("after-slot-granted");
     if (fence === undefined) slots.release(uid);
     else slots.hold(uid);
   }
@@ -167,12 +175,14 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       const broken = await store.brokenLogs();
       if (broken.length > 0)
         throw new Error(`the store lost events of ${broken.join(", ")}: restore a backup`);
+      at("before-sweep");
       await options.sessions().sweep();
       for (const uid of await store.unsettledAgents()) {
         const agent = await decideTime(uid);
         // What this process does not hold was held by an earlier one: its turns go on as new attempts.
         if (agent?.turn === undefined) continue;
         await lose(uid, agent.turn);
+        at("after-runner-lost");
         slots.hold(uid);
       }
       started = true;

@@ -10,6 +10,7 @@ import type { TurnResult } from "../../runner/runner.js";
 import { RunnerError } from "../../runner/runner-error.js";
 import type { Store } from "../../storage/store.js";
 import type { Agents } from "./agents.js";
+import type { AtFailpoint } from "./failpoints.js";
 import type { Hub } from "./hub.js";
 import type { Process, Processes } from "./processes.js";
 import { promptParts } from "./prompt.js";
@@ -35,17 +36,12 @@ export interface SessionsOptions {
   readonly agents: Agents;
   readonly hub: Hub;
   readonly instructions: (agent: Agent) => Promise<string>;
+  readonly at: AtFailpoint;
   readonly log: Logger;
 }
 
-export function createSessions({
-  processes,
-  store,
-  agents,
-  hub,
-  instructions,
-  log,
-}: SessionsOptions): Sessions {
+export function createSessions(options: SessionsOptions): Sessions {
+  const { processes, store, agents, hub, instructions, at, log } = options;
   const running = new Map<string, Fence>();
   let stopped = false;
 
@@ -72,18 +68,22 @@ export function createSessions({
     // The mark is committed before a byte of the prompt is written: after a crash it tells "continue" from "send".
     const mark = await report(uid, (a, c) => promptSent(a, fence, c));
     if (mark === undefined || mark.stale) return;
+    at("after-prompt-sent-mark");
     if (!mark.send) return ended(uid, fence, { outcome: "cancelled" }, "");
     const transcript = createTranscript({ agents, hub, uid, fence, costSoFar: process.costSoFar });
     process.bind(fence);
     const turn = session.prompt({ runId: fence.runId, parts }, transcript.update);
     running.set(uid, fence);
+    at("after-prompt");
     // Not awaited: the reconciler looks at the agent again while the turn goes on.
     turn
       .then(async (result) => {
         // A turn that the server itself suspends stays held: the next start finds it and goes on.
         if (stopped) return;
         await transcript.flush(result.outcome !== "completed");
+        at("before-turn-ended-commit");
         await ended(uid, fence, result, transcript.lastMessage());
+        at("after-turn-ended-commit");
       })
       .catch((err: unknown) => log.error({ err, uid }, "could not record the end of a turn"))
       .finally(() => {
