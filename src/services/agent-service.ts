@@ -87,8 +87,9 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
       const size = request.pageSize === 0 ? MAX_LISTED : Math.min(request.pageSize, MAX_LISTED);
       const [path = "", uid = ""] = decodePageToken(request.pageToken).split("\n");
       const after = request.pageToken === "" ? undefined : { path, uid };
-      const { includeTerminal } = request;
-      const rows = await views.list({ tenant, parentUid, owner, includeTerminal, after, limit: size + 1 });
+      const { includeTerminal, includeDescendants: descendants } = request;
+      const limit = size + 1;
+      const rows = await views.list({ tenant, parentUid, descendants, owner, includeTerminal, after, limit });
       const { page, nextPageToken } = cutPage(rows, size, ({ row }) => `${row.path}\n${row.uid}`);
       return { entries: page.map(({ entry }) => entry), nextPageToken };
     },

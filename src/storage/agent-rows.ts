@@ -113,11 +113,13 @@ export interface IncarnationsQuery {
   readonly limit: number;
 }
 
-/** One level of the tree, by path then age (newest incarnation first), after a cursor. */
+/** A level of the tree, or all that is below, by path then uid, after a cursor. */
 export interface AgentsQuery {
   readonly tenant: string;
   /** Empty: roots. */
   readonly parentUid: string;
+  /** Every level below, too. */
+  readonly descendants: boolean;
   /** Undefined: every owner. */
   readonly owner: { readonly ownerProvider: number; readonly account: string } | undefined;
   readonly includeTerminal: boolean;

@@ -756,6 +756,61 @@ describe("listing", () => {
     }
     assert.deepEqual(pages, ["one", "two"]);
   });
+
+  test("whole trees at once, and by their uid the agents in them", async () => {
+    const key = await mintKey(server, "forester", { account: "forester", role: "member" });
+    const own = createAgentCaller(server, key);
+    const old = await own.spawn("oak", "@spawn leaf | @complete fallen\n@await leaf\n@complete");
+    await own.wait("oak");
+    const oak = await own.spawn("oak", "@spawn twig | @ask what?\n@ask what?", {
+      labels: { grove: "north" },
+    });
+    await own.spawn("oak/branch", "@ask what?");
+    await own.spawn("fir", "@ask what?");
+    const list = async (body: object, by = key) => {
+      const query = { includeDescendants: true, ...body };
+      const answer = await rest(server, by, "POST", "/v1/agents", query);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body.entries as {
+        agentId: { agent: string[]; uid: string };
+        parentUid: string;
+        createdAt: string;
+        labels: object;
+      }[];
+    };
+    const pathsOf = async (body: object) =>
+      (await list(body)).map(({ agentId }) => agentId.agent.join("/")).sort();
+    await own.until("oak/twig", "there", () => true);
+    assert.deepEqual(await pathsOf({}), ["fir", "oak", "oak/branch", "oak/twig"]);
+    assert.deepEqual(await pathsOf({ parentId: { agent: ["oak"] } }), ["oak/branch", "oak/twig"]);
+    // Not those of the incarnation before, though their paths begin alike.
+    const all = { includeTerminal: true };
+    assert.deepEqual(await pathsOf({ parentId: { uid: oak.agentId.uid }, ...all }), [
+      "oak/branch",
+      "oak/twig",
+    ]);
+    assert.deepEqual(await pathsOf({ parentId: { uid: old.agentId.uid }, ...all }), ["oak/leaf"]);
+    assert.deepEqual(
+      [(await list({ pageSize: 3 })).length, (await pathsOf(all)).length],
+      [3, 6],
+      "pages, and ended ones",
+    );
+    const root = (await list({})).find(({ agentId }) => agentId.uid === oak.agentId.uid);
+    assert.deepEqual([root?.parentUid, root?.labels], ["", { grove: "north" }]);
+    assert.ok(Date.parse(root?.createdAt ?? "") <= Date.now());
+    const twig = (await list({ parentId: { agent: ["oak"] } }))[0];
+    assert.equal(twig?.parentUid, oak.agentId.uid);
+
+    const byUid = (operation: string, uid: string, by = key) =>
+      rest(server, by, "POST", `/v1/agent/${operation}`, { agentId: { uid } });
+    assert.deepEqual((await byUid("status", oak.agentId.uid)).body.agentId.agent, ["oak"]);
+    assert.equal((await byUid("status", oak.agentId.uid, server.adminKey)).status, 200, "accounts:all");
+    assert.equal((await byUid("status", old.agentId.uid)).body.phase, "PHASE_COMPLETED");
+    assertFault(await byUid("kill", old.agentId.uid), 404, "AGENT_NOT_FOUND");
+    assertFault(await byUid("status", "nobody"), 404, "AGENT_NOT_FOUND");
+    const stranger = await mintKey(server, "stranger", { account: "stranger", role: "member" });
+    assertFault(await byUid("status", oak.agentId.uid, stranger), 404, "AGENT_NOT_FOUND");
+  });
 });
 
 describe("the pool", () => {

@@ -91,7 +91,9 @@ export type AgentId = Message<"retinue.v1.AgentId"> & {
 
   /**
    * The incarnation. A path can be used again after its agent ended; the uid cannot. Optional in
-   * requests: a mutation that names an old uid is NOT_FOUND, a read of it works. Always set in answers.
+   * requests: a mutation that names an old uid is NOT_FOUND, a read of it works. Outside of spawn it may stand
+   * alone, without a path: the agent is found in the caller's tenant, and one that the key may not act on is
+   * NOT_FOUND. Always set in answers.
    *
    * @generated from field: string uid = 6;
    */

@@ -26,10 +26,14 @@ export function resolveOwner(
   return owner;
 }
 
+export function mayActFor(caller: Caller, owner: Owner | undefined): boolean {
+  const own = owner?.ownerProvider === caller.ownerProvider && owner.account === caller.account;
+  return own || caller.scopes.has("accounts:all");
+}
+
 /** Permits the caller's own account; any other needs accounts:all. Comes before every look-up. */
 export function requireOwner(caller: Caller, owner: Owner | undefined): void {
-  const own = owner?.ownerProvider === caller.ownerProvider && owner.account === caller.account;
-  if (own || caller.scopes.has("accounts:all")) return;
+  if (mayActFor(caller, owner)) return;
   const whose =
     owner === undefined ? "every account" : `${providerName(owner.ownerProvider)}/${owner.account}`;
   throw permissionDenied(`the key may not act on agents of ${whose}: it lacks the scope accounts:all`, {

@@ -148,5 +148,7 @@ export function listEntryOf(
     needsInput: agent.needsInput?.text ?? "",
     createdAt: timestampFromMs(agent.createdAtMs),
     phaseSince: timestampFromMs(agent.phaseSinceMs),
+    parentUid: agent.parentUid,
+    labels: agent.labels,
   });
 }

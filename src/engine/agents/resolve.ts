@@ -1,9 +1,13 @@
-import type { AgentId } from "../../../gen/retinue/v1/agent_id_pb.js";
-import { resolveIncarnation, resolveOwner } from "../../domain/agent/owner.js";
-import type { Caller } from "../../domain/caller.js";
+import { create } from "@bufbuild/protobuf";
+import { type AgentId, AgentIdSchema } from "../../../gen/retinue/v1/agent_id_pb.js";
+import { agentIdMessage } from "../../domain/agent/agent-id.js";
+import { mayActFor, resolveIncarnation, resolveOwner } from "../../domain/agent/owner.js";
+import { requireFound } from "../../domain/agent/phase.js";
+import { type Caller, resolveTenant } from "../../domain/caller.js";
 import { invalidField } from "../../domain/fault.js";
 import type { AgentRow } from "../../storage/agent-rows.js";
 import type { Store } from "../../storage/store.js";
+import { listedAgentOf } from "./rows.js";
 
 /** Incarnations of one path that are looked at; a path that was used more often has old ones only by uid. */
 const MAX_INCARNATIONS = 1000;
@@ -12,14 +16,16 @@ const MAX_INCARNATIONS = 1000;
 export async function resolveAgent(
   store: Store,
   caller: Caller,
-  agentId: AgentId | undefined,
+  asked: AgentId | undefined,
   access: "read" | "change",
 ): Promise<AgentRow> {
+  const byUid = asked !== undefined && asked.agent.length === 0 && asked.uid !== "";
+  const agentId = byUid ? await completed(store, caller, asked) : asked;
   const { tenant, ownerProvider, account } = resolveOwner(caller, agentId);
   const path = agentId?.agent ?? [];
   if (path.length === 0)
     throw invalidField("agentId.agent", "required: the path of the agent", "AGENT_REQUIRED");
-  const asked = { path, workspace: agentId?.workspace ?? "", uid: agentId?.uid ?? "" };
+  const incarnation = { path, workspace: agentId?.workspace ?? "", uid: agentId?.uid ?? "" };
   const rows = await store.incarnations({
     tenant,
     ownerProvider,
@@ -34,5 +40,14 @@ export async function resolveAgent(
     newest.add(row.workspace);
     return { row, uid: row.uid, workspace: row.workspace, current };
   });
-  return resolveIncarnation(found, asked, access).row;
+  return resolveIncarnation(found, incarnation, access).row;
+}
+
+/** A uid alone names an agent too. Whose it is shows only by looking, so one of others is as good as missing. */
+async function completed(store: Store, caller: Caller, asked: AgentId): Promise<AgentId> {
+  const tenant = resolveTenant(caller, asked.tenant);
+  const row = (await store.agent(asked.uid))?.row;
+  const seen = row?.tenant === tenant && mayActFor(caller, row) ? row : undefined;
+  const { key, uid } = listedAgentOf(requireFound(seen, [asked.uid]));
+  return create(AgentIdSchema, agentIdMessage(key, uid));
 }

@@ -110,12 +110,26 @@ function toFollowUp(row: Raw<FollowUpRow>): FollowUpRow {
   return { ...row, pending: row.pending === 1 };
 }
 
+/** By uid, not by path: an ended agent's path may have been used again. */
+const BELOW = `uid IN (
+  WITH RECURSIVE below(uid) AS (
+    SELECT uid FROM agent WHERE parent_uid = ? AND parent_uid <> ''
+    UNION ALL
+    SELECT child.uid FROM agent AS child JOIN below ON child.parent_uid = below.uid WHERE child.parent_uid <> ''
+  )
+  SELECT uid FROM below
+)`;
+
 /** One statement per set of filters, each with the index that fits it. */
 function createAgentList(db: Connection): (query: AgentsQuery) => Raw<AgentRow>[] {
   const prepared = new Map<string, Statement<unknown[], Raw<AgentRow>>>();
-  return ({ tenant, parentUid, owner, includeTerminal, after, limit }) => {
-    const conditions = ["tenant = ?", "parent_uid = ?"];
-    const values: unknown[] = [tenant, parentUid];
+  return ({ tenant, parentUid, descendants, owner, includeTerminal, after, limit }) => {
+    const conditions = ["tenant = ?"];
+    const values: unknown[] = [tenant];
+    if (!descendants || parentUid !== "") {
+      conditions.push(descendants ? BELOW : "parent_uid = ?");
+      values.push(parentUid);
+    }
     if (!includeTerminal) conditions.push("live = 1");
     if (after) {
       conditions.push("(path, uid) > (?, ?)");
@@ -128,9 +142,9 @@ function createAgentList(db: Connection): (query: AgentsQuery) => Raw<AgentRow>[
     const where = conditions.join(" AND ");
     let statement = prepared.get(where);
     if (!statement) {
-      const index = includeTerminal ? "agent_list" : "agent_live_list";
+      const index = `INDEXED BY ${includeTerminal ? "agent" : "agent_live"}_${descendants ? "tree" : "list"}`;
       statement = db.prepare(
-        `SELECT ${AGENT} FROM agent INDEXED BY ${index} WHERE ${where} ORDER BY path, uid LIMIT ?`,
+        `SELECT ${AGENT} FROM agent ${descendants && parentUid !== "" ? "" : index} WHERE ${where} ORDER BY path, uid LIMIT ?`,
       );
       prepared.set(where, statement);
     }
