@@ -17,6 +17,8 @@ export interface Config {
   readonly maxOpenStreams: number;
   readonly maxConnections: number;
   readonly logLevel: string;
+  /** Serves others, and several tenants, also where agents cannot be kept from reading everything. */
+  readonly allowUnsandboxed: boolean;
   /** Where this server is to die, for tests. */
   readonly failpoints: ReadonlySet<Failpoint>;
 }
@@ -47,6 +49,13 @@ export function addServeOptions(command: Command): Command {
     )
     .addOption(
       toggle("--insecure", "allow cleartext on an address that others can reach", "RETINUE_INSECURE"),
+    )
+    .addOption(
+      toggle(
+        "--allow-unsandboxed",
+        "serve others also where bubblewrap does not work, so that agents can read everything",
+        "RETINUE_ALLOW_UNSANDBOXED",
+      ),
     )
     .addOption(
       flag("--operator-key <file>", "mint a platform-operator key into this file", "RETINUE_OPERATOR_KEY"),
@@ -87,6 +96,7 @@ export function configOf(command: Command): Config {
     maxOpenStreams: o.maxOpenStreams,
     maxConnections: o.maxConnections,
     logLevel: o.logLevel,
+    allowUnsandboxed: o.allowUnsandboxed === true,
     failpoints: failpointsOf(o.failpoints, o.testMode === true),
   };
 }
@@ -168,6 +178,6 @@ function pem(name: string, file: string, check: (bytes: Buffer) => unknown): Buf
   }
 }
 
-function isLoopbackHost(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }

@@ -6,7 +6,8 @@ import { createCatalog } from "../engine/catalog/catalog.js";
 import { createCatalogReads } from "../engine/catalog/read.js";
 import { type Clock, systemClock } from "../engine/clock.js";
 import { createKeys } from "../engine/keys.js";
-import { createAcpRunner } from "../runner/acp/acp-runner.js";
+import { admitting } from "../engine/tenancy.js";
+import { type AcpRunnerOptions, createAcpRunner } from "../runner/acp/acp-runner.js";
 import { scriptedProgram } from "../runner/scripted/program.js";
 import { agentService } from "../services/agent-service.js";
 import { agentToolsService } from "../services/agent-tools-service.js";
@@ -22,6 +23,7 @@ import { createOpenCalls } from "../transport/guards/open-calls.js";
 import { createServer } from "../transport/server.js";
 import { bootstrap } from "./bootstrap.js";
 import type { Config } from "./config.js";
+import { admitTenants } from "./isolation.js";
 import { VERSION } from "./version.js";
 
 /** A running server. Tests open the same one. */
@@ -37,6 +39,8 @@ export interface MainOptions {
   readonly config: Config;
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** `none`: as if bubblewrap did not work here. */
+  readonly isolation?: AcpRunnerOptions["isolation"] | undefined;
   /** The store can no longer be trusted; the process must exit. */
   readonly onFatal: (error: Error) => void;
 }
@@ -73,16 +77,22 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const keys = createKeys(store, clock, log);
     keys.onChanged((record) => openCalls.keyChanged(record));
     const metrics = createMetrics(() => openCalls.size);
-    const catalog = createCatalog(store, clock, auditor, (key) => keys.changed(key));
     const { requestsPerSecond } = config;
     const dataDir = resolve(config.data);
     const agentsFolder = join(dataDir, "agents");
+    const runner = await createAcpRunner({ agentsFolder, isolation: options.isolation });
+    const admit = await admitTenants(runner, config, store);
+    const catalog = admitting(
+      createCatalog(store, clock, auditor, (key) => keys.changed(key)),
+      admit,
+    );
     const url = { local: "" };
     const engine = createAgentEngine({
       store,
       clock,
       auditor,
-      runner: await createAcpRunner({ agentsFolder }),
+      runner,
+      admit,
       programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
       agentsFolder,
       hide: [dataDir],

@@ -38,6 +38,8 @@ export interface StoreReads {
   key(keyId: string): Promise<KeyRecord | undefined>;
   /** Whether any key was ever stored: false only on a fresh store. */
   hasKeys(): Promise<boolean>;
+  /** Everybody who has a key, a document or an agent here, or ever had. */
+  tenants(): Promise<string[]>;
   /** Newest first. */
   audit(query: AuditQuery): Promise<AuditRecord[]>;
 }

@@ -190,6 +190,18 @@ function resources(open: OpenStore): void {
     }
   });
 
+  it("knows every tenant that has a document or a key, once", async (t) => {
+    const store = await fresh(t, open);
+    assert.deepEqual(await store.tenants(), []);
+    const other = put("main", 1, { tenant: "idp_oidc/acme" });
+    await commitAll(store, [
+      put("main", 1),
+      other,
+      { type: "key", key: key("KEY", { tenant: "idp_oidc/keys" }) },
+    ]);
+    assert.deepEqual((await store.tenants()).sort(), [TENANT, "idp_oidc/acme", "idp_oidc/keys"]);
+  });
+
   it("keeps a tombstone that is readable, not listed, and goes on counting", async (t) => {
     const store = await fresh(t, open);
     await commitAll(store, [put("main", 1), tombstone("main", 2)]);

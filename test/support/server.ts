@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { type Clock, systemClock } from "../../src/engine/clock.js";
 import type { Config } from "../../src/main/config.js";
-import { openRetinue, type Retinue } from "../../src/main/main.js";
+import { type MainOptions, openRetinue, type Retinue } from "../../src/main/main.js";
 import { cleanUp } from "./cleanup.js";
 import { temporaryFolder } from "./folder.js";
 
@@ -15,11 +15,14 @@ export interface TestServer extends Retinue {
   restart(): Promise<TestServer>;
 }
 
+export type TestServerOptions = Partial<Config> & Pick<MainOptions, "isolation">;
+
 /** The real server on a free port, with its own data folder; closed when the test file is done. */
 export async function startServer(
-  config: Partial<Config> = {},
+  options: TestServerOptions = {},
   clock: Clock = systemClock,
 ): Promise<TestServer> {
+  const { isolation, ...config } = options;
   const dataDir = config.data ?? join(temporaryFolder(), "data");
   const logged: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void logged.push(line) });
@@ -35,11 +38,13 @@ export async function startServer(
       maxOpenStreams: 1000,
       maxConnections: 1000,
       logLevel: "trace",
+      allowUnsandboxed: true,
       failpoints: new Set(),
       ...config,
       data: dataDir,
     },
     clock,
+    isolation,
     log,
     onFatal(error) {
       throw error;
@@ -60,7 +65,7 @@ export async function startServer(
     adminKey: readFileSync(retinue.adminKeyFile, "utf8").trim(),
     restart: async () => {
       await close();
-      return startServer({ ...config, data: dataDir }, clock);
+      return startServer({ ...options, data: dataDir }, clock);
     },
   };
 }

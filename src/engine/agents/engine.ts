@@ -7,6 +7,7 @@ import type { AgentProgram, Runner } from "../../runner/runner.js";
 import type { Store } from "../../storage/store.js";
 import type { Auditor } from "../audit.js";
 import type { Clock } from "../clock.js";
+import type { AdmitTenant } from "../tenancy.js";
 import { type AgentKeys, createAgentKeys } from "./agent-keys.js";
 import { type Agents, createAgents } from "./agents.js";
 import { type Commands, createCommands } from "./commands.js";
@@ -38,6 +39,7 @@ export interface AgentEngineOptions {
   readonly clock: Clock;
   readonly auditor: Auditor;
   readonly runner: Runner;
+  readonly admit: AdmitTenant;
   /** The program that runs a model; undefined: none is installed. */
   readonly programOf: (model: string) => AgentProgram | undefined;
   readonly agentsFolder: string;
@@ -110,7 +112,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     commands: createCommands({ agents, documents, store, auditor, clock }),
     hub,
     keys,
-    spawner: { agents, documents, auditor, clock, limits, runtimeOf },
+    spawner: { agents, documents, auditor, clock, limits, admit: options.admit, runtimeOf },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
     start: reconciler.start,
     stop: reconciler.stop,

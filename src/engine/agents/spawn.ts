@@ -14,6 +14,7 @@ import {
 import { actorOf } from "../../domain/caller.js";
 import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
+import type { AdmitTenant } from "../tenancy.js";
 import type { Agents } from "./agents.js";
 import type { Documents } from "./documents.js";
 import type { Stage } from "./stage.js";
@@ -42,6 +43,7 @@ export interface Spawner {
   readonly auditor: Auditor;
   readonly clock: Clock;
   readonly limits: Limits;
+  readonly admit: AdmitTenant;
   /** What an agent of this model will run on; throws FAILED_PRECONDITION when its program is not there. */
   readonly runtimeOf: (model: string) => Runtime;
 }
@@ -51,6 +53,7 @@ const DEFAULT_MODEL = "script-a";
 
 export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Spawned> {
   const { documents, agents, clock } = spawner;
+  spawner.admit(command.key.tenant);
   const key = await concreteKey(spawner, command.key);
   const { tenant } = key;
   const workspace = requireDocument(

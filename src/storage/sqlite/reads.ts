@@ -54,6 +54,11 @@ export function createReads(db: Connection): StoreReads {
   );
   const key = db.prepare<[string], KeyRow>("SELECT * FROM key WHERE key_id = ?");
   const hasKeys = db.prepare<[], number>("SELECT EXISTS (SELECT 1 FROM key)").pluck();
+  const tenants = db
+    .prepare<[], string>(
+      "SELECT tenant FROM key UNION SELECT tenant FROM resource UNION SELECT tenant FROM agent",
+    )
+    .pluck();
   const audit = createAuditRead(db);
 
   return {
@@ -74,6 +79,9 @@ export function createReads(db: Connection): StoreReads {
     },
     async hasKeys() {
       return hasKeys.get() === 1;
+    },
+    async tenants() {
+      return tenants.all();
     },
     async audit(query) {
       return audit(query);
