@@ -97,6 +97,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     hub,
     instructions: ({ key, settings }) =>
       documents.instructions(key.tenant, settings.persona.name, settings.persona.generation),
+    failed: reconciler.comeBack,
     at,
     log,
   });

@@ -11,8 +11,11 @@ import type { AtFailpoint } from "./failpoints.js";
 
 /** The processes beneath the agents: at most one each, kept warm between turns, known to the store while they live. */
 export interface Processes {
-  /** The agent's process, started where there is none; throws RunnerError. */
-  open(agent: Agent): Promise<Process>;
+  /**
+   * The agent's process, made ready and started where there is none. Throws RunnerError; after
+   * `signal` has fired, with nothing left of it.
+   */
+  open(agent: Agent, signal: AbortSignal): Promise<Process>;
   find(uid: string): Process | undefined;
   /** Resolves when none of the agent's processes is left. */
   end(uid: string, how: "close" | "kill"): Promise<void>;
@@ -61,7 +64,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   const lives = new Set<Promise<unknown>>();
   let stopped = false;
 
-  async function start(agent: Agent): Promise<Process> {
+  async function start(agent: Agent, signal: AbortSignal): Promise<Process> {
     const { uid } = agent;
     const token = `rtn-${clock.newId()}`;
     // Stored before it is started: whatever happens next, the token finds it.
@@ -71,7 +74,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const key = keys.mint(agent);
     let session: Session;
     try {
-      session = await runner.start(specOf(agent, token, key, earlier));
+      session = await runner.start({ ...specOf(agent, token, key, earlier), signal });
     } catch (error) {
       await gone(token, key);
       throw error;
@@ -154,7 +157,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   }
 
   return {
-    open: async (agent) => open.get(agent.uid) ?? follow(start(agent)),
+    open: async (agent, signal) => open.get(agent.uid) ?? follow(start(agent, signal)),
     find: (uid) => open.get(uid),
     end,
     changed,

@@ -21,6 +21,8 @@ import { createTimers } from "./timers.js";
 export interface Reconciler {
   /** Something about the agent was committed. */
   hint(uid: string): void;
+  /** An effect on the agent came to nothing: another try follows, later each time. */
+  comeBack(uid: string, err: unknown): void;
   /** Whether somebody waits for a slot. */
   slotWanted(): boolean;
   /** Ends what an earlier server left behind, and takes up every agent with something left to do. */
@@ -67,7 +69,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     busy.set(uid, look);
     reconcile(uid)
       .then(
-        () => void failures.delete(uid),
+        () => void (options.sessions().isStarting(uid) || failures.delete(uid)),
         (err: unknown) => comeBack(uid, err),
       )
       .finally(() => {
@@ -92,6 +94,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     else if (effect.type === "request-slot") slots.turnOver(uid);
     else slots.release(uid);
     timers.set(uid, wakeAtMs);
+    options.sessions().keepStart(uid, agent.turn);
     await act(agent, effect);
   }
 
@@ -170,6 +173,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 
   return {
     hint,
+    comeBack,
     slotWanted: () => stopped || slots.wanted,
     async start() {
       const broken = await store.brokenLogs();

@@ -18,9 +18,15 @@ import { createTranscript } from "./transcript.js";
 
 /** Turns as they really run: one prompt at a time per agent, each report carrying the fence of its attempt. */
 export interface Sessions {
-  /** Gives the prompt to the agent's process, started where there is none. Its end is committed by itself. */
-  run(agent: Agent, fence: Fence, prompt: PromptType): Promise<void>;
-  /** Whether this attempt is being worked on. */
+  /**
+   * Gives the prompt to the agent's process, made ready where there is none. Returns at once: that may take as long
+   * as a clone, and must keep neither a stop nor a kill waiting. Its end is committed by itself.
+   */
+  run(agent: Agent, fence: Fence, prompt: PromptType): void;
+  /** Gives up making ready for any attempt but this one. */
+  keepStart(uid: string, fence: Fence | undefined): void;
+  isStarting(uid: string): boolean;
+  /** Whether this attempt is being worked on or made ready for. */
   isRunning(uid: string, fence: Fence): boolean;
   /** Asks the turn to end; false when there is none to ask. */
   cancel(uid: string, fence: Fence): boolean;
@@ -36,13 +42,22 @@ export interface SessionsOptions {
   readonly agents: Agents;
   readonly hub: Hub;
   readonly instructions: (agent: Agent) => Promise<string>;
+  /** A start came to nothing for a reason that is no fault of the agent: to be tried again. */
+  readonly failed: (uid: string, err: unknown) => void;
   readonly at: AtFailpoint;
   readonly log: Logger;
 }
 
+interface Start {
+  readonly fence: Fence;
+  readonly abort: AbortController;
+  readonly over: Promise<void>;
+}
+
 export function createSessions(options: SessionsOptions): Sessions {
-  const { processes, store, agents, hub, instructions, at, log } = options;
+  const { processes, store, agents, hub, instructions, failed, at, log } = options;
   const running = new Map<string, Fence>();
+  const starting = new Map<string, Start>();
   let stopped = false;
 
   function report<R>(
@@ -104,34 +119,68 @@ export function createSessions(options: SessionsOptions): Sessions {
     await report(uid, (a, c) => turnEnded(a, { ...fence, summary, usage, error }, c));
   }
 
+  /** Makes the process ready and prompts it; what an abort cuts short changes nothing. */
+  async function start(agent: Agent, fence: Fence, type: PromptType, signal: AbortSignal): Promise<void> {
+    const { uid } = agent;
+    try {
+      const process = await processes.open(agent, signal);
+      // A turn that the server itself suspends stays held, however far its start has come.
+      if (stopped || signal.aborted) return;
+      await prompt(agent, process, fence, type);
+    } catch (error) {
+      if (stopped || signal.aborted) return;
+      if (!(error instanceof RunnerError)) throw error;
+      await processes.end(uid, "kill");
+      const { kind, message, retryable, fatal } = error;
+      const loss = fatal ? "fatal" : "failure";
+      await report(uid, (a, c) => turnLost(a, { ...fence, loss, error: { kind, message, retryable } }, c));
+    }
+  }
+
+  /** Resolves when the start that was given up has left nothing behind. */
+  async function giveUp(uid: string): Promise<void> {
+    const given = starting.get(uid);
+    given?.abort.abort();
+    await given?.over.catch(() => {});
+  }
+
   return {
-    async run(agent, fence, type) {
+    run(agent, { runId, attempt }, type) {
       const { uid } = agent;
-      if (stopped || isSame(running.get(uid), fence)) return;
-      try {
-        const process = await processes.open(agent);
-        // A turn that the server itself suspends stays held, however far its start has come.
-        if (stopped) return;
-        await prompt(agent, process, { runId: fence.runId, attempt: fence.attempt }, type);
-      } catch (error) {
-        if (stopped) return;
-        if (!(error instanceof RunnerError)) throw error;
-        await processes.end(uid, "kill");
-        const { kind, message, retryable, fatal } = error;
-        const loss = fatal ? "fatal" : "failure";
-        await report(uid, (a, c) => turnLost(a, { ...fence, loss, error: { kind, message, retryable } }, c));
-      }
+      const fence = { runId, attempt };
+      if (stopped || isSame(running.get(uid), fence) || isSame(starting.get(uid)?.fence, fence)) return;
+      const abort = new AbortController();
+      const earlier = giveUp(uid);
+      const over = earlier.then(() => start(agent, fence, type, abort.signal));
+      const entry = { fence, abort, over };
+      starting.set(uid, entry);
+      const done = () => {
+        if (starting.get(uid) === entry) starting.delete(uid);
+      };
+      over.then(done, (err: unknown) => {
+        done();
+        failed(uid, err);
+      });
     },
-    isRunning: (uid, fence) => isSame(running.get(uid), fence),
+    keepStart(uid, fence) {
+      const entry = starting.get(uid);
+      if (entry && !(fence && isSame(entry.fence, fence))) entry.abort.abort();
+    },
+    isStarting: (uid) => starting.has(uid),
+    isRunning: (uid, fence) => isSame(running.get(uid), fence) || isSame(starting.get(uid)?.fence, fence),
     cancel(uid, fence) {
       if (!isSame(running.get(uid), fence)) return false;
       void processes.find(uid)?.session.cancel();
       return true;
     },
-    end: (uid, how) => processes.end(uid, how),
+    async end(uid, how) {
+      await giveUp(uid);
+      await processes.end(uid, how);
+    },
     sweep: () => processes.sweep(),
     stop() {
       stopped = true;
+      for (const { abort } of starting.values()) abort.abort();
       return processes.stop();
     },
   };
