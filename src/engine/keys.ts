@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
 import { type Caller, callerOf } from "../domain/caller.js";
 import { unauthenticated } from "../domain/fault.js";
-import { isLive, type KeyRecord, parseKey, secretMatches } from "../domain/key.js";
+import { isLive, type KeyParts, type KeyRecord, parseKey, secretMatches } from "../domain/key.js";
 import type { Store } from "../storage/store.js";
 import type { Clock } from "./clock.js";
 
 /** Knows who is behind a key, and forgets a key the moment it dies. */
 export interface Keys {
-  /** The caller behind `rtn_…`; throws UNAUTHENTICATED. Answers at once for a key seen before. */
-  authenticate(key: string): Caller | Promise<Caller>;
+  /** The caller behind a key; throws UNAUTHENTICATED. Answers at once for a key seen before. */
+  authenticate(key: KeyParts): Caller | Promise<Caller>;
   /** A key was committed: from here on the new record counts, and who holds calls open is told. */
   changed(record: KeyRecord): void;
   onChanged(listener: (record: KeyRecord) => void): void;
@@ -58,11 +58,9 @@ export function createKeys(store: Store, clock: Clock, log: Logger): Keys {
   }
 
   return {
-    authenticate(key): Caller | Promise<Caller> {
-      const parts = parseKey(key);
-      if (parts === undefined) throw unauthenticated();
-      const entry = known.get(parts.keyId);
-      return entry ? use(entry, parts.secret) : lookUp(parts.keyId, parts.secret);
+    authenticate({ keyId, secret }): Caller | Promise<Caller> {
+      const entry = known.get(keyId);
+      return entry ? use(entry, secret) : lookUp(keyId, secret);
     },
     changed(record) {
       remember(record);
@@ -74,8 +72,10 @@ export function createKeys(store: Store, clock: Clock, log: Logger): Keys {
   };
 }
 
-/** Reads `Bearer <key>`; anything else is no credential. */
-export function bearerOf(authorization: string | undefined): string {
+/** Reads `Bearer rtn_…`; anything else is no credential. */
+export function bearerOf(authorization: string | undefined): KeyParts {
   if (authorization === undefined || !/^bearer /i.test(authorization)) throw unauthenticated();
-  return authorization.slice(7).trim();
+  const key = parseKey(authorization.slice(7).trim());
+  if (key === undefined) throw unauthenticated();
+  return key;
 }

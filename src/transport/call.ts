@@ -6,7 +6,7 @@ import { Fault, internal, unavailable } from "../domain/fault.js";
 import { checkEnums } from "../domain/message-enums.js";
 import type { CallContext } from "../services/service.js";
 import { authorize } from "./guards/authorize.js";
-import type { Rpc, StreamHandler, UnaryHandler } from "./rpc.js";
+import type { Reply, Rpc, StreamHandler, UnaryHandler } from "./rpc.js";
 
 /** What an adapter knows of a request beside its message. */
 export interface Incoming {
@@ -39,7 +39,7 @@ export interface CallGuards {
  * whatever the protocol; adapters only turn bytes into messages and back.
  */
 export interface Call {
-  unary(rpc: Rpc, request: Request, incoming: Incoming): Promise<Message>;
+  unary(rpc: Rpc, request: Request, incoming: Incoming): Promise<Reply>;
   stream(rpc: Rpc, request: Request, incoming: Incoming): AsyncIterable<Message>;
 }
 
@@ -83,10 +83,7 @@ export function createCall(guards: CallGuards): Call {
         const known = guards.authenticate(incoming.authorization);
         // A key that was seen before is known at once: waiting for it would cost every call a turn of the loop.
         const message = enter(rpc, request, incoming, visit, known instanceof Promise ? await known : known);
-        return create(
-          rpc.method.output,
-          await (rpc.handler as UnaryHandler)(message, visit.context as HeldContext),
-        );
+        return await (rpc.handler as UnaryHandler)(message, visit.context as HeldContext);
       } catch (error) {
         throw faultOf(rpc, error, incoming, visit);
       } finally {

@@ -1,4 +1,11 @@
-import { type DescMessage, type DescMethod, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  type Message,
+} from "@bufbuild/protobuf";
 import { type Access, access } from "../../gen/retinue/v1/access_pb.js";
 import { isScope } from "../domain/scope.js";
 import type { CallContext, Service } from "../services/service.js";
@@ -14,8 +21,15 @@ export interface Rpc {
   readonly handler: UnaryHandler | StreamHandler;
 }
 
-export type UnaryHandler = (request: Message, context: CallContext) => Promise<Message>;
+/** An answer as its handler gives it: a message, or what `create` makes one of. */
+export type Reply = object;
+
+export type UnaryHandler = (request: Message, context: CallContext) => Promise<Reply>;
 export type StreamHandler = (request: Message, context: CallContext) => AsyncIterable<Message>;
+
+export function replyMessage(rpc: Rpc, reply: Reply): Message {
+  return create(rpc.method.output, reply as Readonly<Record<string, unknown>>);
+}
 
 /** All RPCs by path. Refuses, at boot, whatever would be callable without a rule about who may. */
 export function rpcTable(services: readonly Service[]): ReadonlyMap<string, Rpc> {

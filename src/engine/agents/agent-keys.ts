@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { AgentKey } from "../../domain/agent/agent.js";
 import type { Fence } from "../../domain/agent/turn.js";
 import type { Caller } from "../../domain/caller.js";
-import { formatKey, hashSecret, parseKey } from "../../domain/key.js";
+import { formatKey, hashSecret, type KeyParts, parseKey } from "../../domain/key.js";
 import type { Clock } from "../clock.js";
 
 /**
@@ -15,7 +15,7 @@ export interface AgentKeys {
   bind(key: string, fence: Fence | undefined): void;
   forget(key: string): void;
   /** Undefined for a key that is not of an agent; a caller without a turn for one that works on none. */
-  find(key: string): Caller | undefined;
+  find(key: KeyParts): Caller | undefined;
 }
 
 interface Entry {
@@ -44,10 +44,9 @@ export function createAgentKeys(clock: Clock): AgentKeys {
     forget(key) {
       entries.delete(parseKey(key)?.keyId ?? "");
     },
-    find(key) {
-      const entry = entryOf(key);
-      const secret = parseKey(key)?.secret;
-      if (entry === undefined || secret === undefined) return undefined;
+    find({ keyId, secret }) {
+      const entry = entries.get(keyId);
+      if (entry === undefined) return undefined;
       if (!timingSafeEqual(hashSecret(secret), entry.secretSha256)) return undefined;
       const { uid, caller, fence } = entry;
       return fence ? { ...caller, turn: { uid, runId: fence.runId, attempt: fence.attempt } } : caller;

@@ -4,7 +4,7 @@ import { Fault, internal } from "../../domain/fault.js";
 import { abortFault, type Call, type Incoming } from "../call.js";
 import { clientGone, deadlinePassed } from "../grpc/deadline.js";
 import { sendable } from "../limits.js";
-import type { Rpc } from "../rpc.js";
+import { type Rpc, replyMessage } from "../rpc.js";
 import { toConnectError } from "../status.js";
 
 /** What Connect calls for an RPC: `call`, with Connect's context and errors turned into ours and back. */
@@ -16,7 +16,7 @@ function unary(rpc: Rpc, call: Call) {
   return async (request: Message, context: HandlerContext): Promise<Message> => {
     const held = new HeldCall(context);
     try {
-      return await held.untilAborted(() => call.unary(rpc, request, held));
+      return replyMessage(rpc, await held.untilAborted(() => call.unary(rpc, request, held)));
     } catch (error) {
       throw connectErrorOf(error);
     } finally {

@@ -1,8 +1,8 @@
-import { type DescField, type DescMessage, type Message, ScalarType, toJson } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, ScalarType, toJson } from "@bufbuild/protobuf";
 import { isPlain } from "../../domain/message-json.js";
 
-/** A message as JSON text. */
-export type JsonWriter = (message: Message) => string;
+/** A message, or what `create` would make one of, as JSON text. */
+export type JsonWriter = (message: object) => string;
 
 type Fields = Readonly<Record<string, unknown>>;
 type ValueWriter = (value: never) => string;
@@ -26,10 +26,10 @@ export function jsonWriter(desc: DescMessage): JsonWriter {
   const writer: JsonWriter = isPlain(desc)
     ? (message) => {
         let text = "";
-        for (const write of fields) text += write(message as unknown as Fields);
+        for (const write of fields) text += write(message as Fields);
         return `{${text.slice(1)}}`;
       }
-    : (message) => JSON.stringify(toJson(desc, message, WRITE_OPTIONS));
+    : (message) => JSON.stringify(toJson(desc, create(desc, message as Fields), WRITE_OPTIONS));
   // Before the fields are compiled: a type may hold itself.
   writers.set(desc, writer);
   if (isPlain(desc)) {
@@ -45,20 +45,26 @@ function fieldWriter(field: DescField): FieldWriter {
   if (field.oneof) {
     const oneof = field.oneof.localName;
     return (message) => {
-      const chosen = message[oneof] as { case?: string; value?: unknown };
-      return chosen.case === localName ? name + write(chosen.value) : "";
+      const chosen = message[oneof] as { case?: string; value?: unknown } | undefined;
+      return chosen?.case === localName ? name + write(chosen.value) : "";
     };
   }
   if (field.fieldKind === "list") {
-    return (message) => `${name}[${(message[localName] as unknown[]).map(write).join(",")}]`;
+    return (message) => {
+      const values = message[localName] as unknown[] | undefined;
+      return values === undefined ? `${name}[]` : `${name}[${values.map(write).join(",")}]`;
+    };
   }
   if (field.fieldKind === "map") {
     return (message) => {
-      const entries = Object.entries(message[localName] as Fields);
+      const entries = Object.entries((message[localName] ?? {}) as Fields);
       return `${name}{${entries.map(([key, value]) => `${quote(key)}:${write(value)}`).join(",")}}`;
     };
   }
-  if (field.presence === IMPLICIT) return (message) => name + write(message[localName]);
+  if (field.presence === IMPLICIT) {
+    const unset = name + write((create(field.parent) as unknown as Fields)[localName]);
+    return (message) => (message[localName] === undefined ? unset : name + write(message[localName]));
+  }
   return (message) => (message[localName] === undefined ? "" : name + write(message[localName]));
 }
 

@@ -1,8 +1,9 @@
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { StatusSchema } from "../../../gen/google/rpc/status_pb.js";
 import type { Fault } from "../../domain/fault.js";
-import type { Rpc } from "../rpc.js";
+import type { Reply, Rpc } from "../rpc.js";
 import { toStatus } from "../status.js";
+import { encodeBehind } from "./binary-writer.js";
 import {
   compressedWithoutName,
   messageCut,
@@ -34,12 +35,10 @@ export function decodeRequest(rpc: Rpc, body: Buffer): Message {
   }
 }
 
-export function encodeReply(rpc: Rpc, message: Message): Buffer {
-  const bytes = toBinary(rpc.method.output, message);
-  const frame = Buffer.allocUnsafe(PREFIX_BYTES + bytes.length);
+export function encodeReply(rpc: Rpc, reply: Reply): Buffer {
+  const frame = encodeBehind(PREFIX_BYTES, rpc.method.output, reply);
   frame[0] = 0;
-  frame.writeUInt32BE(bytes.length, 1);
-  frame.set(bytes, PREFIX_BYTES);
+  frame.writeUInt32BE(frame.length - PREFIX_BYTES, 1);
   return frame;
 }
 

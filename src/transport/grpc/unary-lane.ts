@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { Fault, internal } from "../../domain/fault.js";
 import { type Call, deadlineExceeded, type Incoming } from "../call.js";
 import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "../limits.js";
-import type { Rpc } from "../rpc.js";
+import type { Reply, Rpc } from "../rpc.js";
 import { clientGone, deadlinePassed, grpcTimeoutMs } from "./deadline.js";
 import { announcedLength, decodeRequest, encodeReply, PREFIX_BYTES, statusHeaders } from "./frame.js";
 import { RequestBytes } from "./request-bytes.js";
@@ -155,11 +155,11 @@ class Exchange implements Incoming {
     return internal();
   }
 
-  #reply(message: Message): void {
+  #reply(reply: Reply): void {
     if (this.#answered) return;
     const { stream } = this;
     try {
-      const frame = encodeReply(this.rpc, message);
+      const frame = encodeReply(this.rpc, reply);
       this.#answered = true;
       stream.on("wantTrailers", sendOk);
       stream.respond(HEAD, THEN_TRAILERS);

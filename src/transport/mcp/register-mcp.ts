@@ -7,7 +7,7 @@ import { Fault, permissionDenied } from "../../domain/fault.js";
 import { messageFromJson } from "../../domain/message-json.js";
 import type { Call, CallGuards } from "../call.js";
 import { HttpIncoming } from "../gateway/incoming.js";
-import type { Rpc } from "../rpc.js";
+import { type Rpc, replyMessage } from "../rpc.js";
 import { type McpTool, toolsOf } from "./tools.js";
 
 /** Ours are to be used without asking anybody: agent programs read these hints. */
@@ -65,7 +65,7 @@ function serverFor(
     const tool = tools.get(params.name);
     if (tool === undefined) return refusal(`there is no tool ${params.name}`);
     try {
-      const reply = await run(tool, (params.arguments ?? {}) as JsonObject);
+      const reply = replyMessage(tool.rpc, await run(tool, (params.arguments ?? {}) as JsonObject));
       const value = toJson(tool.rpc.method.output, reply, { alwaysEmitImplicit: true }) as JsonObject;
       return { content: [{ type: "text" as const, text: JSON.stringify(value) }], structuredContent: value };
     } catch (error) {
