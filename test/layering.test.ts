@@ -13,6 +13,7 @@ const RANKS: Readonly<Record<string, number>> = {
   "src/domain": 1,
   "src/storage": 2,
   "src/runner": 2,
+  "src/schemas": 2,
   "src/engine": 3,
   "src/services": 4,
   "src/transport": 5,

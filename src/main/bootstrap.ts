@@ -9,6 +9,7 @@ import { type Role, SCOPES } from "../domain/scope.js";
 import type { Auditor } from "../engine/audit.js";
 import { createCatalog } from "../engine/catalog/catalog.js";
 import type { Clock } from "../engine/clock.js";
+import type { Schemas } from "../schemas/schemas.js";
 import type { Store } from "../storage/store.js";
 import { readKeyFile, writeKeyFile } from "./key-file.js";
 
@@ -30,6 +31,7 @@ export interface BootstrapOptions {
   readonly store: Store;
   readonly auditor: Auditor;
   readonly clock: Clock;
+  readonly schemas: Pick<Schemas, "check">;
   readonly dataDir: string;
   readonly operatorKeyFile: string | undefined;
 }
@@ -63,8 +65,8 @@ async function adoptOperatorKey(options: BootstrapOptions, file: string): Promis
 
 /** Mints through the catalog like everybody else, so that the key is listed, audited and revocable. */
 async function mint(options: BootstrapOptions, parts: KeyParts, name: string, role: Role, account: string) {
-  const { store, auditor, clock } = options;
-  const catalog = createCatalog(store, { ...clock, newKey: () => parts }, auditor, () => {});
+  const { store, auditor, clock, schemas } = options;
+  const catalog = createCatalog(store, { ...clock, newKey: () => parts }, auditor, schemas, () => {});
   const document = create(TokenSchema, { displayName: name, role, account });
   await catalog.put({
     ref: { tenant: TENANT, kind: "token", name },

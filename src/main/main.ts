@@ -9,6 +9,7 @@ import { createKeys } from "../engine/keys.js";
 import { admitting } from "../engine/tenancy.js";
 import { type AcpRunnerOptions, createAcpRunner } from "../runner/acp/acp-runner.js";
 import { scriptedProgram } from "../runner/scripted/program.js";
+import { createSchemas } from "../schemas/schemas.js";
 import { agentService } from "../services/agent-service.js";
 import { agentToolsService } from "../services/agent-tools-service.js";
 import { auditService } from "../services/audit-service.js";
@@ -64,11 +65,13 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
   const store = await openSqliteStore({ dataDir: config.data, onFatal: options.onFatal, log });
   try {
     const auditor = createAuditor(clock);
+    const schemas = createSchemas();
     const operatorKeyFile = config.operatorKey;
     const { adminKeyFile } = await bootstrap({
       store,
       auditor,
       clock,
+      schemas,
       dataDir: config.data,
       operatorKeyFile,
     });
@@ -83,7 +86,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const runner = await createAcpRunner({ agentsFolder, isolation: options.isolation });
     const admit = await admitTenants(runner, config, store);
     const catalog = admitting(
-      createCatalog(store, clock, auditor, (key) => keys.changed(key)),
+      createCatalog(store, clock, auditor, schemas, (key) => keys.changed(key)),
       admit,
     );
     const url = { local: "" };
@@ -93,6 +96,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       auditor,
       runner,
       admit,
+      schemas,
       programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
       agentsFolder,
       hide: [dataDir],
@@ -145,7 +149,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
         clearInterval(sweep);
         // At once, both: no new turn may start while calls in flight finish.
         await Promise.all([engine.stop(), server.stop(graceMs)]);
-        await store.close();
+        await Promise.all([store.close(), schemas.close()]);
       },
     };
   } catch (error) {

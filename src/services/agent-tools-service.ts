@@ -1,4 +1,4 @@
-import { toJson } from "@bufbuild/protobuf";
+import { type JsonValue, toJson } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { IdlePolicy, Phase } from "../../gen/retinue/v1/agent_pb.js";
 import { AgentToolsService } from "../../gen/retinue/v1/agent_tools_service_pb.js";
@@ -6,12 +6,13 @@ import { TaskStatus } from "../../gen/retinue/v1/task_pb.js";
 import type { Agent } from "../domain/agent/agent.js";
 import { childHandedOver } from "../domain/agent/children.js";
 import type { Decision as AgentDecision, Context } from "../domain/agent/decision.js";
+import { gaveOutput, missingOutput, outputRefused } from "../domain/agent/output.js";
 import { isTerminal, phaseName, requireFound, resultOf } from "../domain/agent/phase.js";
 import { type Task, type TaskInput, visibleTasks } from "../domain/agent/task.js";
 import { createTasks } from "../domain/agent/task-create.js";
 import { updateTask } from "../domain/agent/task-update.js";
 import { fencedTurn } from "../domain/agent/turn.js";
-import { askedInput, declaredDone, gaveOutput } from "../domain/agent/turn-report.js";
+import { askedInput, declaredDone } from "../domain/agent/turn-report.js";
 import type { TurnCaller } from "../domain/caller.js";
 import { failedPrecondition, invalidField, permissionDenied } from "../domain/fault.js";
 import type { Agents } from "../engine/agents/agents.js";
@@ -20,6 +21,7 @@ import type { AgentViews } from "../engine/agents/reads.js";
 import { agentOf } from "../engine/agents/rows.js";
 import { type Spawner, spawn } from "../engine/agents/spawn.js";
 import { waitForAgent } from "../engine/agents/wait.js";
+import type { Schemas } from "../schemas/schemas.js";
 import type { Store } from "../storage/store.js";
 import { actOf, type CallContext, implement, type Service } from "./service.js";
 
@@ -29,6 +31,7 @@ export interface AgentToolsOptions {
   readonly hub: Hub;
   readonly views: AgentViews;
   readonly spawner: Spawner;
+  readonly schemas: Pick<Schemas, "validate">;
 }
 
 const STATUSES: Readonly<Record<string, TaskStatus>> = {
@@ -40,7 +43,9 @@ const STATUSES: Readonly<Record<string, TaskStatus>> = {
 const MAX_AWAIT_S = 60;
 const DEFAULT_AWAIT_S = 30;
 
-export function agentToolsService({ store, agents, hub, views, spawner }: AgentToolsOptions): Service {
+export function agentToolsService(options: AgentToolsOptions): Service {
+  const { store, agents, hub, views, spawner, schemas } = options;
+
   /** A rule about the agent itself, refused when the turn that asks is over. */
   function decide<R>(
     turn: TurnCaller,
@@ -65,6 +70,19 @@ export function agentToolsService({ store, agents, hub, views, spawner }: AgentT
     const query = { tenant, ownerProvider, account, workspace, path: path.join("/"), limit: 1 };
     const [row] = await store.incarnations(query);
     return requireFound(row, path);
+  }
+
+  /** Refuses an output that the schema in force refuses; the run keeps the reason. */
+  async function checkOutput(turn: TurnCaller, output: JsonValue | undefined): Promise<void> {
+    const agent = await read(turn.uid);
+    const { outputSchema } = agent.settings.values;
+    const held = fencedTurn(agent, turn);
+    if (outputSchema === "" || held === undefined) return;
+    const violation =
+      output === undefined ? missingOutput(agent, held) : await schemas.validate(outputSchema, output);
+    if (violation === undefined) return;
+    await decide(turn, (now, c) => outputRefused(now, { ...turn, violation }, c));
+    throw invalidField("output", violation, "OUTPUT_INVALID");
   }
 
   return implement(AgentToolsService, {
@@ -99,6 +117,7 @@ export function agentToolsService({ store, agents, hub, views, spawner }: AgentT
     async reportResult(request, context) {
       const turn = turnOf(context);
       const output = jsonOf(request.output);
+      await checkOutput(turn, output);
       await decide(turn, (agent, c) => declaredDone(agent, { ...turn, result: request.result, output }, c));
       return {};
     },
@@ -107,6 +126,7 @@ export function agentToolsService({ store, agents, hub, views, spawner }: AgentT
       const turn = turnOf(context);
       const output = jsonOf(request.output);
       if (output === undefined) throw invalidField("output", "required");
+      await checkOutput(turn, output);
       await decide(turn, (agent, c) => gaveOutput(agent, { ...turn, output }, c));
       return {};
     },

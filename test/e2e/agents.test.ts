@@ -11,7 +11,7 @@ import {
   typesOf,
   until,
 } from "../support/agents.js";
-import { mintKey, rest, startServer, type TestServer } from "../support/server.js";
+import { encode, mintKey, rest, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let agents: AgentCaller;
@@ -327,19 +327,46 @@ describe("the queue", () => {
     assert.deepEqual((await agents.wait("schema")).status.structuredOutput, { n: 1 });
   });
 
-  const unchecked = { todo: "nothing compiles output schemas yet" };
-  test("an output schema that does not compile is refused", unchecked, async () => {
-    const answer = await agents.ask("spawn", "no-schema", { description: "@ask what?", outputSchema: "{" });
-    assert.equal(answer.body.code, 3, JSON.stringify(answer.body));
+  test("an output schema that does not compile is refused, in spawn, queue-add and a persona", async () => {
+    const spawn = (outputSchema: string) =>
+      agents.ask("spawn", "no-schema", { description: "@ask what?", outputSchema });
+    assertFault(await spawn("{"), 400, "SCHEMA_INVALID", /outputSchema: is not JSON/);
+    const outputSchema = JSON.stringify({ properties: { n: { type: "whole" } } });
+    assertFault(await spawn(outputSchema), 400, "SCHEMA_INVALID", /properties\/n\/type/);
+    await agents.spawn("no-schema", "@ask what?");
+    const queued = await agents.ask("queue", "no-schema", { description: "x", outputSchema });
+    assertFault(queued, 400, "SCHEMA_INVALID", /properties\/n\/type/);
+    const document = (schema: string) => ({ payload: encode({ outputSchema: schema }) });
+    const write = (body: object) => rest(server, server.adminKey, "POST", "/v1/catalog/persona/strict", body);
+    assertFault(await write(document(outputSchema)), 400, "SCHEMA_INVALID", /properties\/n\/type/);
+    assert.equal((await write(document('{"type": "object"}'))).status, 200);
   });
 
-  test("a result that does not fit: after three repairs the caller is asked", unchecked, async () => {
+  test("a result is validated when it is reported; the repair that fits ends the run", async () => {
+    const outputSchema = JSON.stringify({ type: "object", required: ["n"] });
+    await agents.spawn("mends", '@output {"m": 1}\n@output {"n": 2}\n@output {"k": 3}\n@complete ok', {
+      outputSchema,
+    });
+    const { reason, status } = await agents.wait("mends");
+    assert.equal(reason, "WAIT_REASON_COMPLETED");
+    assert.deepEqual(status.structuredOutput, { n: 2 }, "what is refused does not replace what fits");
+    const refused = (await agents.timeline("mends")).filter(({ payload }) => payload.toolResult?.failed);
+    assert.equal(refused.length, 2);
+    assert.match(refused[0].payload.toolResult.output, /required property 'n'/);
+  });
+
+  test("a result that does not fit: after three repairs the caller is asked", async () => {
     const outputSchema = JSON.stringify({ type: "object", required: ["n"] });
     await agents.spawn("misfit", '@ignore\n@output {"m": 1}\n@complete ok', { outputSchema });
     const misfit = await agents.wait("misfit");
     assert.equal(misfit.reason, "WAIT_REASON_NEEDS_INPUT");
     assert.equal(misfit.status.runCount, "1", "repairs belong to the same run");
-    assert.ok(misfit.status.lastError, "it says what did not fit");
+    assert.equal(misfit.status.lastError.kind, "schema_mismatch");
+    assert.match(misfit.status.lastError.message, /required property 'n'/, "it says what did not fit");
+    assert.equal(misfit.status.structuredOutput, undefined);
+    const { followUpId } = await agents.queue("misfit", '@output {"n": 1}\n@complete fits');
+    const mended = await agents.wait("misfit", { followUpId });
+    assert.deepEqual([mended.status.result, mended.status.structuredOutput], ["fits", { n: 1 }]);
   });
 
   test("50 at once, a third with preempt: each ends in exactly one of DELIVERED, CLEARED, REMOVED", async () => {

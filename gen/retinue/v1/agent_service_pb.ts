@@ -96,7 +96,11 @@ export type SpawnAgentRequest = Message<"retinue.v1.SpawnAgentRequest"> & {
   fastMode?: boolean | undefined;
 
   /**
-   * JSON Schema 2020-12 for the structured result, self-contained, at most 64 KiB.
+   * JSON Schema 2020-12 for the structured result, self-contained, at most 64 KiB. Compiled when it is received; one
+   * that cannot be, or takes longer than two seconds: INVALID_ARGUMENT `SCHEMA_INVALID` with the JSON pointer. A
+   * result is validated when the agent reports it; one that does not fit is refused to the agent. A turn that ends
+   * without a valid result gets up to three further prompts in the same run, then the agent rests
+   * WAITING_FOR_INPUT with `last_error`.
    *
    * @generated from field: string output_schema = 10;
    */
@@ -570,7 +574,7 @@ export type QueueFollowUpRequest = Message<"retinue.v1.QueueFollowUpRequest"> & 
   followUpId: string;
 
   /**
-   * Replaces the active output schema; empty leaves it unchanged.
+   * Replaces the active output schema; empty leaves it unchanged. Compiled when it is received, as in spawn.
    *
    * @generated from field: string output_schema = 6;
    */

@@ -250,7 +250,7 @@ export type Persona = Message<"retinue.v1.Persona"> & {
   settings?: SettingDefaults | undefined;
 
   /**
-   * JSON Schema of the structured result; empty: none.
+   * JSON Schema 2020-12 of the structured result, compiled when the document is written; empty: none.
    *
    * @generated from field: string output_schema = 6;
    */

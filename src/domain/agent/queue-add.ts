@@ -14,7 +14,7 @@ import { cutTurn } from "./interrupt.js";
 import type { Limits } from "./limits.js";
 import { requireAlive } from "./phase.js";
 import { clearQueued, defer, enqueue, promoteDue } from "./queue.js";
-import { type BackendOf, followUpSettings, type PersonaDocument } from "./settings-check.js";
+import { followUpSettings, type PersonaDocument, type SettingsKnowledge } from "./settings-check.js";
 import { settle } from "./settle.js";
 import { acceptTasks } from "./task-input.js";
 import { checkText } from "./text.js";
@@ -29,7 +29,7 @@ export interface QueueAdd {
   readonly existing: FollowUpRecord | undefined;
   /** The document that `request.agent` names; undefined: it names none, or there is none. */
   readonly persona: PersonaDocument | undefined;
-  readonly backendOf: BackendOf;
+  readonly known: SettingsKnowledge;
 }
 
 export interface Receipt {
@@ -116,7 +116,7 @@ function accept(draft: Draft, input: QueueAdd, fingerprint: string, { nowMs, lim
   }
   const { model, reasoningEffort, serviceTier, fastMode, outputSchema } = request;
   const fields = { model, reasoningEffort, serviceTier, fastMode, outputSchema };
-  const settings = followUpSettings(draft.agent.settings, fields, persona, input.backendOf, limits);
+  const settings = followUpSettings(draft.agent.settings, fields, persona, input.known, limits);
   const tasks = acceptTasks(draft, request.tasks, limits);
   const { deliverAtMs } = request;
   if (deliverAtMs !== undefined && !draft.agent.runtime.capabilities.includes("deferral")) {

@@ -42,8 +42,16 @@ export interface SpawnSettings {
   readonly defaultModel: string;
 }
 
+/** What the rules ask about a request's settings, and others know. */
+export interface SettingsKnowledge {
+  readonly backendOf: BackendOf;
+  /** What is wrong with the request's output schema; undefined: it compiles, or there is none. */
+  readonly schemaViolation: string | undefined;
+}
+
 /** Settles the backend for life and checks what the request says against it. */
-export function spawnSettings(input: SpawnSettings, backendOf: BackendOf, limits: Limits): SettingsState {
+export function spawnSettings(input: SpawnSettings, known: SettingsKnowledge, limits: Limits): SettingsState {
+  const { backendOf } = known;
   const personaModel = input.persona.settings?.model ?? "";
   const candidates = [
     { field: "model", model: input.explicit.model },
@@ -54,7 +62,7 @@ export function spawnSettings(input: SpawnSettings, backendOf: BackendOf, limits
   const chosen = candidates.find(({ model }) => model !== "") ?? { field: "model", model: "" };
   const backend = backendOf(chosen.model);
   if (backend === undefined) throw unknownModel(chosen.field, chosen.model);
-  checkExplicit(input.explicit, backend, limits);
+  checkExplicit(input.explicit, backend, known, limits);
   const state = {
     backend,
     explicit: input.explicit,
@@ -72,11 +80,12 @@ export function followUpSettings(
   state: SettingsState,
   fields: SettingFields,
   persona: PersonaDocument | undefined,
-  backendOf: BackendOf,
+  known: SettingsKnowledge,
   limits: Limits,
 ): RequestedSettings {
+  const { backendOf } = known;
   if (fields.model !== "") requireBackend("model", fields.model, state.backend, backendOf);
-  checkExplicit(fields, state.backend, limits);
+  checkExplicit(fields, state.backend, known, limits);
   if (persona === undefined) return { fields, persona: undefined };
   // An explicit model, of this message or an earlier one, overrides the persona's: then that one is never used.
   const overridden = fields.model !== "" || state.explicit.model !== "";
@@ -109,7 +118,12 @@ function fitting(
   };
 }
 
-function checkExplicit(fields: SettingFields, backend: Backend, limits: Limits): void {
+function checkExplicit(
+  fields: SettingFields,
+  backend: Backend,
+  { schemaViolation }: SettingsKnowledge,
+  limits: Limits,
+): void {
   const effort = effortViolation(backend, fields.reasoningEffort);
   if (effort !== undefined) throw invalidField("reasoningEffort", effort, "EFFORT_INVALID");
   const tier = tierViolation(backend, fields.serviceTier);
@@ -117,6 +131,7 @@ function checkExplicit(fields: SettingFields, backend: Backend, limits: Limits):
   if (Buffer.byteLength(fields.outputSchema) > limits.schemaBytes) {
     throw invalidField("outputSchema", `longer than ${limits.schemaBytes} bytes`, "FIELD_TOO_LONG");
   }
+  if (schemaViolation !== undefined) throw invalidField("outputSchema", schemaViolation, "SCHEMA_INVALID");
 }
 
 function requireBackend(field: string, model: string, backend: Backend, backendOf: BackendOf): void {

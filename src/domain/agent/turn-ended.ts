@@ -12,6 +12,7 @@ import {
   type Reported,
   unchanged,
 } from "./decision.js";
+import { missingOutput } from "./output.js";
 import { promoteDue } from "./queue.js";
 import { restOf } from "./rest.js";
 import { settle } from "./settle.js";
@@ -27,8 +28,6 @@ export interface TurnEnded extends Fence {
   readonly usage?: Usage | undefined;
   /** What went wrong although the turn ended by itself, for example a model's length limit. */
   readonly error?: AgentError | undefined;
-  /** What the validator says of `turn.output` under the active schema; undefined: valid, or nothing to check. */
-  readonly outputViolation?: string | undefined;
 }
 
 /** `ended`, or the further prompt that the same run is given instead. */
@@ -49,7 +48,7 @@ export function turnEnded(agent: Agent, input: TurnEnded, context: Context): Dec
     settle(draft, context);
     return decided(draft, { stale: false, next: "ended" });
   }
-  const nudge = nextNudge(draft.agent, turn, input, context);
+  const nudge = nextNudge(draft.agent, turn, context);
   if (nudge !== undefined && overBudget(draft.agent, context.nowMs) !== undefined) {
     // It would go on, and may not.
     endTurn(draft, { outcome: TurnOutcome.OVER_BUDGET, summary: input.summary }, context.nowMs);
@@ -80,19 +79,19 @@ export function endInterrupted(draft: Draft, nowMs: number, summary = ""): void 
   endTurn(draft, { outcome: interruption.outcome, summary: kept }, nowMs);
 }
 
-function nextNudge(agent: Agent, turn: HeldTurn, input: TurnEnded, context: Context): Nudge | undefined {
+function nextNudge(agent: Agent, turn: HeldTurn, context: Context): Nudge | undefined {
   const open = openTasksHold(agent, turn, context.nowMs);
   if (open !== undefined && turn.reminders < context.limits.reminders && agent.queued.length === 0) {
     return { type: "reminder", text: open };
   }
-  const violation = schemaViolation(agent, turn, input);
+  const violation = schemaViolation(agent, turn, context.nowMs);
   if (violation !== undefined && turn.repairs < context.limits.repairs)
     return { type: "repair", text: violation };
   return undefined;
 }
 
 function endByItself(draft: Draft, turn: HeldTurn, input: TurnEnded, nowMs: number): void {
-  const violation = schemaViolation(draft.agent, turn, input);
+  const violation = schemaViolation(draft.agent, turn, nowMs);
   const open = openTasksHold(draft.agent, turn, nowMs);
   const error: AgentError | undefined =
     violation === undefined ? input.error : { kind: "schema_mismatch", message: violation, retryable: false };
@@ -116,17 +115,20 @@ function openTasksHold(agent: Agent, turn: HeldTurn, nowMs: number): string | un
   const open = agent.tasks.filter(isOpenTask);
   if (open.length === 0) return undefined;
   const declared = turn.spoke && agent.lastWord?.type === "complete";
-  const asIfEnded = { ...agent, turn: undefined, lastTurn: undefined };
-  const holds = declared || restOf(asIfEnded, nowMs).phase === Phase.COMPLETED;
+  const holds = declared || restOf(asIfEnded(agent), nowMs).phase === Phase.COMPLETED;
   return holds ? open.map((task) => task.id).join(", ") : undefined;
 }
 
 /**
- * A question needs no result; whatever else ends a turn is held against the active schema. A run that carried
- * only platform messages may leave it at the output of the run before, which was valid.
+ * A question needs no result, and neither does an agent that will sleep until a child or a deferred message wakes it;
+ * whatever else ends a turn is held against the active schema.
  */
-function schemaViolation(agent: Agent, turn: HeldTurn, input: TurnEnded): string | undefined {
-  if (agent.settings.values.outputSchema === "" || agent.lastWord?.type === "ask") return undefined;
-  if (turn.output !== undefined) return input.outputViolation;
-  return agent.structuredOutput === undefined ? "no structured output was given" : undefined;
+function schemaViolation(agent: Agent, turn: HeldTurn, nowMs: number): string | undefined {
+  if (agent.lastWord?.type === "ask") return undefined;
+  const sleeps = agent.lastWord === undefined && restOf(asIfEnded(agent), nowMs).phase === Phase.SLEEPING;
+  return sleeps ? undefined : missingOutput(agent, turn);
+}
+
+function asIfEnded(agent: Agent): Agent {
+  return { ...agent, turn: undefined, lastTurn: undefined };
 }

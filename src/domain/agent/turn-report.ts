@@ -20,7 +20,7 @@ import { type Fence, fencedTurn, type HeldTurn } from "./turn.js";
 const STALE: Reported = { stale: true };
 
 /** A report of the turn that is held: a sign of life, and whatever `then` makes of it. */
-function reported(
+export function reported(
   agent: Agent,
   fence: Fence,
   context: Context,
@@ -96,7 +96,7 @@ export function askedInput(
   });
 }
 
-/** The agent declares the work done. */
+/** The agent declares the work done; `output` has passed the schema, and where it is missing one was given before. */
 export function declaredDone(
   agent: Agent,
   input: Fence & { readonly result: string; readonly output?: JsonValue | undefined },
@@ -106,13 +106,4 @@ export function declaredDone(
     change(draft, { lastWord: { type: "complete", result: input.result } });
     return { spoke: true, output: input.output === undefined ? turn.output : input.output };
   });
-}
-
-/** Structured output of the run; the last one counts, and it is validated when the turn ends. */
-export function gaveOutput(
-  agent: Agent,
-  input: Fence & { readonly output: JsonValue },
-  context: Context,
-): Decision<Reported> {
-  return reported(agent, input, context, () => ({ output: input.output }));
 }

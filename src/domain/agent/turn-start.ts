@@ -72,6 +72,7 @@ function newTurn(runId: number, batch: readonly FollowUp[], nowMs: number): Held
     retryAtMs: undefined,
     spoke: false,
     output: undefined,
+    outputRefusal: undefined,
     reminders: 0,
     repairs: 0,
     usage: NO_USAGE,

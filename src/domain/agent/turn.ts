@@ -24,8 +24,10 @@ export interface HeldTurn {
   readonly retryAtMs: number | undefined;
   /** The agent gave its last word in this run. */
   readonly spoke: boolean;
-  /** Structured output of this run, not yet validated. */
+  /** Structured output of this run, valid under the schema in force: what is not never gets here. */
   readonly output: JsonValue | undefined;
+  /** What was wrong with the last output that was refused. */
+  readonly outputRefusal: string | undefined;
   readonly reminders: number;
   readonly repairs: number;
   readonly usage: Usage;

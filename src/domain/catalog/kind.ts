@@ -26,6 +26,11 @@ export interface Kind<D extends Document = Document> {
   readonly serverSet: readonly (keyof D & string)[];
   /** What is wrong with the document, field by field; JSON names, `repos[0].url`. */
   validate(document: D): FieldViolation[];
+  /**
+   * JSON Schemas that the document carries, compiled before it is written; one that is too long is left out, since
+   * `validate` refuses it.
+   */
+  readonly schemas?: (document: D) => readonly { readonly field: string; readonly schema: string }[];
   /** What a write of this kind does beside storing the document; throws a Fault to refuse it. */
   readonly settle?: (write: KindWrite<D>) => Settled<D>;
 }

@@ -1,15 +1,18 @@
 import type { Agent } from "../../domain/agent/agent.js";
 import type { Decision as AgentDecision, Context } from "../../domain/agent/decision.js";
 import type { FollowUpRequest } from "../../domain/agent/follow-up.js";
+import type { Limits } from "../../domain/agent/limits.js";
 import { type PlatformMessage, queuePlatformMessage } from "../../domain/agent/platform-message.js";
 import { queueAdd, type Receipt } from "../../domain/agent/queue-add.js";
 import { actorOf } from "../../domain/caller.js";
+import type { Schemas } from "../../schemas/schemas.js";
 import type { AgentRow } from "../../storage/agent-rows.js";
 import type { Store } from "../../storage/store.js";
 import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
 import type { Agents } from "./agents.js";
 import type { Documents } from "./documents.js";
+import { schemaViolationOf } from "./output-schema.js";
 import { killSubtree, type Stage } from "./stage.js";
 import { keys } from "./values.js";
 
@@ -32,12 +35,16 @@ export interface Commands {
 export interface CommandsOptions {
   readonly agents: Agents;
   readonly documents: Documents;
+  readonly schemas: Pick<Schemas, "check">;
+  readonly limits: Limits;
   readonly store: Store;
   readonly auditor: Auditor;
   readonly clock: Clock;
 }
 
-export function createCommands({ agents, documents, store, auditor, clock }: CommandsOptions): Commands {
+export function createCommands(options: CommandsOptions): Commands {
+  const { agents, documents, store, auditor, clock } = options;
+
   function audit(stage: Stage, agent: Agent, act: Act): void {
     const what = {
       tenant: agent.key.tenant,
@@ -66,13 +73,15 @@ export function createCommands({ agents, documents, store, auditor, clock }: Com
       const { uid, tenant } = row;
       const persona = request.agent === "" ? undefined : await documents.persona(tenant, request.agent);
       const backendOf = await documents.backends(tenant, [request.model, persona?.settings?.model ?? ""]);
+      const schemaViolation = await schemaViolationOf(options, request.outputSchema);
+      const known = { backendOf, schemaViolation };
       const sender = actorOf(act.caller);
       const mintedId = clock.newId();
       const receipt = await agents.change(sender, (stage) => {
         const { agent } = stage.require(uid);
         const named = request.followUpId;
         const existing = named === "" ? undefined : stage.look("followUp", keys.followUp(uid, named));
-        const input = { request, sender, mintedId, existing, persona, backendOf };
+        const input = { request, sender, mintedId, existing, persona, known };
         return applied(stage, agent, queueAdd(agent, input, stage.contextOf(agent)), act);
       });
       const stored = await store.followUp(uid, receipt.followUpId);

@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from "../../domain/agent/limits.js";
 import { poolConfig } from "../../domain/catalog/kinds/pool-config.js";
 import { failedPrecondition } from "../../domain/fault.js";
 import type { AgentProgram, Runner } from "../../runner/runner.js";
+import type { Schemas } from "../../schemas/schemas.js";
 import type { Store } from "../../storage/store.js";
 import type { Auditor } from "../audit.js";
 import type { Clock } from "../clock.js";
@@ -26,6 +27,7 @@ export interface AgentEngine {
   readonly commands: Commands;
   readonly hub: Hub;
   readonly keys: AgentKeys;
+  readonly schemas: Schemas;
   readonly spawner: Spawner;
   readonly views: AgentViews;
   /** Takes up what an earlier server left, then every agent with something to do. */
@@ -40,6 +42,7 @@ export interface AgentEngineOptions {
   readonly auditor: Auditor;
   readonly runner: Runner;
   readonly admit: AdmitTenant;
+  readonly schemas: Schemas;
   /** The program that runs a model; undefined: none is installed. */
   readonly programOf: (model: string) => AgentProgram | undefined;
   readonly agentsFolder: string;
@@ -52,7 +55,7 @@ export interface AgentEngineOptions {
 }
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
-  const { store, clock, auditor, runner, at, log } = options;
+  const { store, clock, auditor, runner, schemas, at, log } = options;
   const limits = DEFAULT_LIMITS;
   const documents = createDocuments(store);
   const hub = createHub();
@@ -110,10 +113,11 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
 
   return {
     agents,
-    commands: createCommands({ agents, documents, store, auditor, clock }),
+    commands: createCommands({ agents, documents, schemas, limits, store, auditor, clock }),
     hub,
     keys,
-    spawner: { agents, documents, auditor, clock, limits, admit: options.admit, runtimeOf },
+    schemas,
+    spawner: { agents, documents, schemas, auditor, clock, limits, admit: options.admit, runtimeOf },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
     start: reconciler.start,
     stop: reconciler.stop,

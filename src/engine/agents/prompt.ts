@@ -3,6 +3,7 @@ import type { Agent } from "../../domain/agent/agent.js";
 import type { Prompt as PromptType } from "../../domain/agent/desired.js";
 import type { FollowUp } from "../../domain/agent/follow-up.js";
 import { isOpenTask } from "../../domain/agent/task.js";
+import { TOOL } from "../../runner/agent-tools.js";
 import type { PromptPart } from "../../runner/runner.js";
 import type { Store } from "../../storage/store.js";
 
@@ -16,7 +17,12 @@ export async function promptParts(
   const preface = session.resumed ? [] : prefaceOf(agent, session.instructions);
   switch (prompt) {
     case "message":
-      return [...preface, ...(await messageParts(store, agent)), ...checklistPart(agent)];
+      return [
+        ...preface,
+        ...(await messageParts(store, agent)),
+        ...checklistPart(agent),
+        ...schemaPart(agent),
+      ];
     case "continue": {
       // The mark is older than the prompt: a crash between the two leaves a session that never saw the message.
       const cut = platform(
@@ -55,10 +61,21 @@ function checklistPart(agent: Agent): PromptPart[] {
   return [platform(`Your checklist:\n${open.map(({ id, subject }) => `- ${id}: ${subject}`).join("\n")}`)];
 }
 
+function schemaPart({ settings }: Agent): PromptPart[] {
+  const { outputSchema } = settings.values;
+  if (outputSchema === "") return [];
+  return [
+    platform(
+      `Give your structured output with the tool ${TOOL.output} or ${TOOL.complete}. It must fit this JSON Schema:\n` +
+        outputSchema,
+    ),
+  ];
+}
+
 function nudgeText({ turn }: Agent): string {
   const nudge = turn?.nudge;
   return nudge?.type === "repair"
-    ? `Your structured result does not fit the output schema: ${nudge.text}. Give it again.`
+    ? `Your structured result does not fit the output schema: ${nudge.text}. Give it again, with the tool ${TOOL.output}.`
     : `These tasks of your checklist are still open: ${nudge?.text ?? ""}. Finish them, or delete them.`;
 }
 

@@ -12,11 +12,13 @@ import {
   selectWorkspace,
 } from "../../domain/agent/spawn-check.js";
 import { actorOf } from "../../domain/caller.js";
+import type { Schemas } from "../../schemas/schemas.js";
 import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
 import type { AdmitTenant } from "../tenancy.js";
 import type { Agents } from "./agents.js";
 import type { Documents } from "./documents.js";
+import { schemaViolationOf } from "./output-schema.js";
 import type { Stage } from "./stage.js";
 import { keys } from "./values.js";
 
@@ -40,6 +42,7 @@ export interface Spawned {
 export interface Spawner {
   readonly agents: Agents;
   readonly documents: Documents;
+  readonly schemas: Pick<Schemas, "check">;
   readonly auditor: Auditor;
   readonly clock: Clock;
   readonly limits: Limits;
@@ -73,6 +76,7 @@ export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Sp
     DEFAULT_MODEL,
   ];
   const backendOf = await documents.backends(tenant, models);
+  const schemaViolation = await schemaViolationOf(spawner, request.outputSchema);
   const personaSource = request.agent
     ? SettingSource.SPAWN
     : workspace.agent
@@ -88,7 +92,7 @@ export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Sp
     const parent = requirePlace(stage, key, spawner.limits);
     const settings = spawnSettings(
       { explicit, persona, personaSource, workspace: workspace.settings, defaultModel: DEFAULT_MODEL },
-      backendOf,
+      { backendOf, schemaViolation },
       spawner.limits,
     );
     const runtime = spawner.runtimeOf(settings.values.model);

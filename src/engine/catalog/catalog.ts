@@ -1,10 +1,13 @@
 import type { ChangeRequest } from "../../../gen/retinue/v1/catalog_pb.js";
 import { requireScope } from "../../domain/caller.js";
 import { parseDocument } from "../../domain/catalog/document.js";
+import type { Document } from "../../domain/catalog/kind.js";
 import { changeRequest } from "../../domain/catalog/kinds/change-request.js";
 import { kindOf } from "../../domain/catalog/kinds/index.js";
-import { failedPrecondition } from "../../domain/fault.js";
+import { isFullReplace, resolveMask } from "../../domain/catalog/mask.js";
+import { failedPrecondition, invalidField } from "../../domain/fault.js";
 import type { KeyRecord } from "../../domain/key.js";
+import type { Schemas } from "../../schemas/schemas.js";
 import type { Change, ResourceKey, Store, StoredResource } from "../../storage/store.js";
 import type { Auditor } from "../audit.js";
 import type { Clock } from "../clock.js";
@@ -39,6 +42,7 @@ export function createCatalog(
   store: Store,
   clock: Clock,
   auditor: Auditor,
+  schemas: Pick<Schemas, "check">,
   keyChanged: (key: KeyRecord) => void,
 ): Catalog {
   const door = createDoor<CatalogValue>({
@@ -65,13 +69,15 @@ export function createCatalog(
   }
 
   return {
-    put(request) {
+    async put(request) {
       const sent = writable(request);
+      await checkSchemas(schemas, request, sent);
       return change([request.ref], ([value]) => decidePut(request, sent, value as CatalogValue, moment()));
     },
 
-    propose(request) {
+    async propose(request) {
       const sent = writable(request);
+      await checkSchemas(schemas, request, sent);
       const name = `cr-${clock.newId()}`;
       const refs = [request.ref, changeRequestRef(request.ref.tenant, name)];
       return change(refs, (values) => decidePropose(request, sent, values, name, moment()));
@@ -95,6 +101,20 @@ export function createCatalog(
       return { record: recordOf(stored), stored };
     },
   };
+}
+
+/** Schemas that the write brings: to compile one takes its time, so it happens before anything is decided. */
+async function checkSchemas(
+  schemas: Pick<Schemas, "check">,
+  { kind, mask }: PutRequest,
+  sent: Document,
+): Promise<void> {
+  for (const { field, schema } of kind.schemas?.(sent) ?? []) {
+    const masked = !isFullReplace(mask) && !resolveMask(kind.schema, mask).some(({ text }) => text === field);
+    if (schema === "" || masked) continue;
+    const violation = await schemas.check(schema);
+    if (violation !== undefined) throw invalidField(field, violation, "SCHEMA_INVALID");
+  }
 }
 
 function recordOf(stored: StoredResource): ChangeRequest {

@@ -4,7 +4,7 @@ import { Provider } from "../../../gen/retinue/v1/agent_id_pb.js";
 import { IdlePolicy, Phase, TurnState } from "../../../gen/retinue/v1/agent_pb.js";
 import { StopTurnMode } from "../../../gen/retinue/v1/agent_service_pb.js";
 import { EventType } from "../../../gen/retinue/v1/event_pb.js";
-import { type Backend, SettingSource } from "../../../gen/retinue/v1/settings_pb.js";
+import { SettingSource } from "../../../gen/retinue/v1/settings_pb.js";
 import { TaskStatus } from "../../../gen/retinue/v1/task_pb.js";
 import type { Agent, AgentError } from "../../../src/domain/agent/agent.js";
 import { childNotified, childSpawned } from "../../../src/domain/agent/children.js";
@@ -17,6 +17,7 @@ import { type QueueAdd, queueAdd, type Receipt } from "../../../src/domain/agent
 import { NO_SETTINGS } from "../../../src/domain/agent/settings.js";
 import {
   type PersonaDocument,
+  type SettingsKnowledge,
   type SpawnSettings,
   spawnSettings,
 } from "../../../src/domain/agent/settings-check.js";
@@ -38,7 +39,8 @@ export function at(nowMs = T0, more: Partial<Context> = {}): Context {
   return { nowMs, limits: DEFAULT_LIMITS, slotWanted: false, ancestors: [], ...more };
 }
 
-export const backendOf = (model: string): Backend | undefined => backendOfModelName(model);
+/** Every model by its name's rule; no output schema has anything wrong with it. */
+export const KNOWN: SettingsKnowledge = { backendOf: backendOfModelName, schemaViolation: undefined };
 
 export function persona(name: string, more: Partial<PersonaDocument> = {}): PersonaDocument {
   return { name, generation: 1, outputSchema: "", tasks: [], ...more };
@@ -114,7 +116,7 @@ export function spawnDecision(options: SpawnOptions = {}, context = at()): Decis
           defaultModel: "script-a",
           ...settings,
         },
-        backendOf,
+        KNOWN,
         context.limits,
       ),
       runtime: { runnerId: "", build: "scripted", capabilities, isolation: "none" },
@@ -224,7 +226,7 @@ export function queue(
         mintedId: "minted",
         existing: undefined,
         persona: undefined,
-        backendOf,
+        known: KNOWN,
         ...more,
       },
       context,

@@ -20,7 +20,7 @@ import { turnEnded } from "../../../src/domain/agent/turn-ended.js";
 import { turnLost } from "../../../src/domain/agent/turn-loss.js";
 import { askedInput, declaredDone, progressed, promptSent } from "../../../src/domain/agent/turn-report.js";
 import { Fault } from "../../../src/domain/fault.js";
-import { backendOf, EXITED, fenceOf, followUp, task } from "./fixtures.js";
+import { EXITED, fenceOf, followUp, KNOWN, task } from "./fixtures.js";
 import { type Cut, LIMITS, type Message, Model, type Turn } from "./model.js";
 import { Real } from "./real.js";
 
@@ -126,7 +126,7 @@ const queueAddCommand = (
           mintedId: followUpId,
           existing,
           persona: undefined,
-          backendOf,
+          known: KNOWN,
         };
         const receipt = real.commit(queueAdd(real.agent, input, real.context(model.nowMs, slotWanted)));
         assert.equal(receipt.added ? "added" : "repeated", expected);

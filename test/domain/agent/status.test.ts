@@ -7,9 +7,9 @@ import { FollowUpState } from "../../../gen/retinue/v1/follow_up_pb.js";
 import { SettingSource } from "../../../gen/retinue/v1/settings_pb.js";
 import { TaskStatus } from "../../../gen/retinue/v1/task_pb.js";
 import type { Agent } from "../../../src/domain/agent/agent.js";
+import { gaveOutput } from "../../../src/domain/agent/output.js";
 import { listEntryOf, type StatusExtras, statusOf } from "../../../src/domain/agent/status.js";
 import { updateTask } from "../../../src/domain/agent/task-update.js";
-import { gaveOutput } from "../../../src/domain/agent/turn-report.js";
 import { usageReported } from "../../../src/domain/agent/usage-report.js";
 import {
   ask,

@@ -19,7 +19,7 @@ import { turnLost } from "../../../src/domain/agent/turn-loss.js";
 import { askedInput, declaredDone, promptSent } from "../../../src/domain/agent/turn-report.js";
 import { budgetFreed, overdrawn } from "../../../src/domain/agent/update-agent.js";
 import { Fault } from "../../../src/domain/fault.js";
-import { backendOf, EXITED, fenceOf, followUp, spawnDecision } from "./fixtures.js";
+import { EXITED, fenceOf, followUp, KNOWN, spawnDecision } from "./fixtures.js";
 
 type Word = "ask" | "done" | "plain" | "crash" | "fatal";
 
@@ -105,7 +105,7 @@ class Tree {
       mintedId: "",
       existing: undefined,
       persona: undefined,
-      backendOf,
+      known: KNOWN,
     };
     this.commit(uid, queueAdd(agent, input, this.context(uid)));
   }

@@ -8,6 +8,7 @@ import { NO_USAGE } from "../../../src/domain/agent/budget.js";
 import { childHandedOver } from "../../../src/domain/agent/children.js";
 import type { Decision, Reported } from "../../../src/domain/agent/decision.js";
 import { DEFAULT_LIMITS } from "../../../src/domain/agent/limits.js";
+import { gaveOutput, outputRefused } from "../../../src/domain/agent/output.js";
 import { repoPushed } from "../../../src/domain/agent/repo-push.js";
 import { slotGranted } from "../../../src/domain/agent/settle.js";
 import { timePassed } from "../../../src/domain/agent/time-passed.js";
@@ -17,7 +18,6 @@ import { backOffMs, turnLost } from "../../../src/domain/agent/turn-loss.js";
 import {
   askedInput,
   declaredDone,
-  gaveOutput,
   progressed,
   promptSent,
   runtimeReported,
@@ -412,6 +412,20 @@ describe("reminders of open tasks (semantics 5)", () => {
 describe("output schema at the end of a turn (semantics 6)", () => {
   const withSchema = () => running({ outputSchema: '{"type":"object"}' });
   const give = (agent: Agent, output: number) => gaveOutput(agent, { ...fenceOf(agent), output }, at()).agent;
+  const refuse = (agent: Agent, violation: string) =>
+    outputRefused(agent, { ...fenceOf(agent), violation }, at()).agent;
+  it("a refused output is not kept, and does not take the place of a valid one", () => {
+    const { agent } = end(refuse(give(withSchema(), 7), "/a: required"));
+    assert.deepEqual([agent.structuredOutput, agent.lastError], [7, undefined]);
+  });
+  it("the repair says what was wrong with the output that was refused", () => {
+    assert.equal(end(refuse(withSchema(), "/a: required")).agent.turn?.nudge?.text, "/a: required");
+  });
+  it("an agent that will sleep on a live child owes no result yet; one that declares done does", () => {
+    const parent = withChild(withSchema(), "kid");
+    assert.deepEqual([end(parent).reply.next, end(parent).agent.phase], ["ended", Phase.SLEEPING]);
+    assert.equal(end(done(parent)).reply.next, "repair");
+  });
   it("a valid output is kept as the structured output", () => {
     const { agent } = end(give(withSchema(), 7));
     assert.deepEqual([agent.structuredOutput, agent.lastError], [7, undefined]);
@@ -420,13 +434,13 @@ describe("output schema at the end of a turn (semantics 6)", () => {
     assert.equal(end(withSchema()).reply.next, "repair");
   });
   it("at most 3 repair rounds in the same run, then WAITING with lastError: never an endless loop", () => {
-    let agent = done(give(withSchema(), 7));
+    let agent = refuse(done(withSchema()), "/a: required");
     for (let n = 1; n <= 3; n++) {
-      const decision = end(agent, { outputViolation: "/a: required" });
+      const decision = end(agent);
       assert.deepEqual([decision.reply.next, decision.agent.turn?.repairs], ["repair", n]);
       agent = prompted(decision.agent);
     }
-    const { agent: next, reply } = end(agent, { outputViolation: "/a: required" });
+    const { agent: next, reply } = end(agent);
     assert.equal(reply.next, "ended");
     assert.equal(next.needsInput?.cause, "schema");
     assert.deepEqual(next.lastError, { kind: "schema_mismatch", message: "/a: required", retryable: false });

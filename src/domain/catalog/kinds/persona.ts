@@ -35,12 +35,13 @@ export const persona: Kind<Persona> = {
     ...settingViolations(document.settings),
     ...taskViolations(document.tasks),
   ],
+  schemas: ({ outputSchema }) =>
+    Buffer.byteLength(outputSchema) > SCHEMA_MAX_BYTES
+      ? []
+      : [{ field: "outputSchema", schema: outputSchema }],
 };
 
-/**
- * Only what can be told at once and safely. Compiling a schema can take as long as its author likes, so it
- * happens elsewhere, off the main thread and with a time limit.
- */
+/** What can be told at once. Whether it compiles is found out elsewhere: see `Kind.schemas`. */
 function outputSchemaViolation(text: string): FieldViolation | undefined {
   const field = "outputSchema";
   if (text === "") return undefined;

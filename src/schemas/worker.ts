@@ -1,0 +1,12 @@
+// Entry of a thread that may be ended at any moment: nothing here is worth keeping.
+import { type MessagePort, parentPort } from "node:worker_threads";
+import { checkSchema, validateValue } from "./compile.js";
+import type { ThreadReply, ThreadRequest } from "./thread.js";
+
+const port = parentPort as MessagePort;
+
+port.on("message", ({ schema, value }: ThreadRequest) => {
+  const violation = value === undefined ? checkSchema(schema) : validateValue(schema, value);
+  port.postMessage({ violation } satisfies ThreadReply);
+});
+port.postMessage("ready");
