@@ -23,7 +23,7 @@ import { createMetrics } from "../transport/guards/metrics.js";
 import { createOpenCalls } from "../transport/guards/open-calls.js";
 import { createServer } from "../transport/server.js";
 import { bootstrap } from "./bootstrap.js";
-import type { Config } from "./config.js";
+import { type Config, isLoopbackHost } from "./config.js";
 import { admitTenants } from "./isolation.js";
 import { VERSION } from "./version.js";
 
@@ -89,7 +89,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       createCatalog(store, clock, auditor, schemas, (key) => keys.changed(key)),
       admit,
     );
-    const url = { local: "" };
+    const url = { server: "", mcp: "" };
     const engine = createAgentEngine({
       store,
       clock,
@@ -100,8 +100,8 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
       agentsFolder,
       hide: [dataDir],
-      localUrl: () => url.local,
-      publicUrl: () => config.publicUrl ?? url.local,
+      mcpUrl: () => url.mcp,
+      publicUrl: () => config.publicUrl ?? url.server,
       at(failpoint) {
         // As kill -9 does it: nothing is flushed, closed or told.
         if (config.failpoints.has(failpoint)) process.kill(process.pid, "SIGKILL");
@@ -139,11 +139,13 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     });
     const port = await server.listen(config.port, config.host);
     const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-    url.local = `${config.tls ? "https" : "http"}://${host}:${port}`;
+    url.server = `${config.tls ? "https" : "http"}://${host}:${port}`;
+    const agentsReachIt = config.tls === undefined && isLoopbackHost(config.host);
+    url.mcp = `${agentsReachIt ? url.server : `http://127.0.0.1:${await server.listenForAgents()}`}/mcp`;
     await engine.start();
     const sweep = setInterval(() => openCalls.sweep(clock.nowMs()), EXPIRY_SWEEP_MS);
     return {
-      url: url.local,
+      url: url.server,
       adminKeyFile,
       async close(graceMs = CLOSE_GRACE_MS) {
         clearInterval(sweep);

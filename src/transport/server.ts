@@ -1,26 +1,19 @@
 import { readFileSync } from "node:fs";
-import type http from "node:http";
-import type { AddressInfo } from "node:net";
 import { configureTextEncoding, getTextEncoding } from "@bufbuild/protobuf/wire";
-import { type FastifyRequest, fastify } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { requireScope } from "../domain/caller.js";
 import type { Service } from "../services/service.js";
+import { type App, createApp, REQUEST_TIMEOUT_MS } from "./app.js";
 import { type CallGuards, createCall, serverStopping } from "./call.js";
 import { registerConnect } from "./connect/register-connect.js";
-import {
-  createErrorHandler,
-  GATEWAY_APP_OPTIONS,
-  notFoundHandler,
-  registerGateway,
-} from "./gateway/index.js";
+import { registerGateway } from "./gateway/index.js";
 import { createGrpcLane } from "./grpc/unary-lane.js";
 import type { Metrics } from "./guards/metrics.js";
 import type { OpenCalls } from "./guards/open-calls.js";
 import { createHealth } from "./health.js";
 import { registerMcp } from "./mcp/register-mcp.js";
-import type { Handler } from "./port/http1-server.js";
-import { createPort, type Port, type PortOptions } from "./port/port.js";
+import type { PortOptions } from "./port/port.js";
 import { reflectionRoutes } from "./reflection/reflection.js";
 import { rpcTable } from "./rpc.js";
 
@@ -40,6 +33,11 @@ export interface ServerOptions {
 export interface Server {
   /** Resolves with the port once it accepts connections. */
   listen(port: number, host: string): Promise<number>;
+  /**
+   * Opens a second port for the agents' tools and nothing else, in cleartext and on this machine: agents may not
+   * trust the certificate that others use, or have one to show. Resolves with the port.
+   */
+  listenForAgents(): Promise<number>;
   /** Takes no new calls, tells the open ones, lets calls in flight finish for so long, then ends them. */
   stop(graceMs: number): Promise<void>;
 }
@@ -47,33 +45,19 @@ export interface Server {
 // Node's Buffer encodes short texts several times faster than TextEncoder, and messages are made of short texts.
 configureTextEncoding({ ...getTextEncoding(), encodeUtf8: (text) => Buffer.from(text, "utf8") });
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-
 /** Every protocol on one port, each an adapter of the same `call`. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { guards, openCalls, metrics, log } = options;
   const rpcs = rpcTable(options.services);
   const call = createCall(guards);
   const health = createHealth(options.services.map((service) => service.desc.typeName));
-  let port: Port | undefined;
-  const app = fastify<http.Server>({
-    ...GATEWAY_APP_OPTIONS,
-    serverFactory: (handler) => {
-      port = createPort(handler as Handler, {
-        ...(options.tls ? { tls: options.tls } : {}),
-        maxConnections: options.maxConnections,
-        headersTimeoutMs: HEADERS_TIMEOUT_MS,
-        requestTimeoutMs: REQUEST_TIMEOUT_MS,
-        onStream: createGrpcLane(rpcs, call, { requestTimeoutMs: REQUEST_TIMEOUT_MS, log }),
-      });
-      return port.server as http.Server;
-    },
-  });
-  app.setErrorHandler(createErrorHandler(log));
-  app.setNotFoundHandler(notFoundHandler);
+  const { maxConnections } = options;
+  const onStream = createGrpcLane(rpcs, call, { requestTimeoutMs: REQUEST_TIMEOUT_MS, log });
+  const main = createApp({ ...(options.tls ? { tls: options.tls } : {}), maxConnections, onStream }, log);
+  const app = main.router;
   registerGateway(app, rpcs.values(), call, log);
   registerMcp(app, rpcs.values(), call, guards, options.version);
+  let agents: App | undefined;
   const shutdown = new AbortController();
   registerConnect(app, rpcs, call, {
     shutdownSignal: shutdown.signal,
@@ -97,16 +81,17 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   await app.ready();
 
   return {
-    async listen(wanted, host) {
-      await app.listen({ port: wanted, host });
-      return (app.server.address() as AddressInfo).port;
+    listen: main.listen,
+    async listenForAgents() {
+      agents = createApp({ maxConnections, onStream: () => false }, log);
+      registerMcp(agents.router, rpcs.values(), call, guards, options.version);
+      return agents.listen(0, "127.0.0.1");
     },
     async stop(graceMs) {
       health.setServing(false);
       openCalls.stop();
       shutdown.abort(serverStopping());
-      await port?.drain(graceMs);
-      await app.close();
+      await Promise.all([main.stop(graceMs), agents?.stop(graceMs)]);
     },
   };
 }

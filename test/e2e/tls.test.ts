@@ -14,6 +14,7 @@ import grpc from "@grpc/grpc-js";
 import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
 import { callGrpcJs, connectClient, exchange, openGrpcJs, type TlsOptions } from "../support/clients.js";
 import { temporaryFolder } from "../support/folder.js";
+import { listeningPorts } from "../support/listening-ports.js";
 import {
   configFrom,
   printed,
@@ -205,6 +206,33 @@ describe("--tls-client-ca", () => {
   test("a client that has signed itself is refused in every protocol", async () => {
     await assertRefuses(server, certificate("stranger"));
   });
+
+  test("agents, who have no certificate, use their tools; nobody else gets anything from their port", async () => {
+    const headers = { authorization: `Bearer ${server.adminKey}`, "content-type": "application/json" };
+    const ask = async (operation: string, more: object) => {
+      const body = JSON.stringify({ agentId: { agent: ["painter"] }, ...more });
+      const request = { method: "POST", path: `/v1/agent/${operation}`, headers, body };
+      const reply = await exchange(server.url, "1.1", request, certificate("client"));
+      return JSON.parse(reply.body.toString());
+    };
+    await ask("spawn", {
+      description: "@addtask paint Paint the shed\n@task paint completed\n@complete blue",
+    });
+    const { reason, status } = await ask("wait", { timeout: "30s" });
+    assert.equal(reason, "WAIT_REASON_COMPLETED", JSON.stringify(status));
+    assert.deepEqual(
+      status.tasks.map((task: { id: string; status: string }) => [task.id, task.status]),
+      [["paint", "TASK_STATUS_COMPLETED"]],
+    );
+
+    const own = new URL(server.url).host;
+    const [agents, ...more] = listeningPorts(server.pid).filter((address) => address !== own);
+    assert.match(agents ?? "none", /^127\.0\.0\.1:/);
+    assert.deepEqual(more, []);
+    const url = `http://${agents}`;
+    assert.equal((await exchange(url, "1.1", { path: "/v1/whoami", headers })).status, 404);
+    assert.equal((await exchange(url, "1.1", { method: "POST", path: "/mcp", body: "{}" })).status, 401);
+  });
 });
 
 describe("TLS that is set up wrongly is refused, and the line says which flag and why", () => {
@@ -296,7 +324,7 @@ describe("an address that others can reach", () => {
   });
 
   test("--insecure allows it", async () => {
-    const server = await startServe({ args: ["--host", "0.0.0.0", "--insecure"] });
+    const server = await startServe({ args: ["--host", "0.0.0.0", "--insecure", "--allow-unsandboxed"] });
     assert.match(server.url, /^http:\/\/0\.0\.0\.0:\d+$/);
     const local = { url: server.url.replace("0.0.0.0", "127.0.0.1") };
     assert.equal((await rest(local, server.adminKey, "GET", "/v1/whoami")).status, 200);

@@ -47,8 +47,8 @@ export interface AgentEngineOptions {
   readonly programOf: (model: string) => AgentProgram | undefined;
   readonly agentsFolder: string;
   readonly hide: readonly string[];
-  /** Where the server is reached from this machine, and by people; known once it listens. */
-  readonly localUrl: () => string;
+  /** Where agents find their tools, and people the server; known once it listens. */
+  readonly mcpUrl: () => string;
   readonly publicUrl: () => string;
   readonly at: AtFailpoint;
   readonly log: Logger;
@@ -88,7 +88,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     programOf: (model) => requireProgram(model, options.programOf(model)),
     agentsFolder: options.agentsFolder,
     hide: options.hide,
-    mcpUrl: () => `${options.localUrl()}/mcp`,
+    mcpUrl: options.mcpUrl,
     changed: reconciler.hint,
     at,
     log,
