@@ -259,7 +259,7 @@ const WIRES: readonly Wire[] = [
   ),
   wire("gRPC-Web unary", GET, "application/grpc-web+json", "application/grpc-web+proto", "grpc-encoding"),
   wire("gRPC-Web stream", WATCH, "application/grpc-web+json", "application/grpc-web", "grpc-encoding"),
-  // Plain unary gRPC has its own lane and its own tests.
+  // Its binary form takes the short lane, its JSON form does not: the words must be the same. Unary has its own tests.
   wire("gRPC stream", WATCH, "application/grpc+json", "application/grpc", "grpc-encoding"),
 ];
 
@@ -278,10 +278,14 @@ function open(t: TestContext, served: Served, headers: http2.OutgoingHttpHeaders
 /** The error in a response, from where its protocol keeps it. */
 async function toldTo(stream: http2.ClientHttp2Stream): Promise<Told & { readonly status: number }> {
   const trailer = new Headers();
-  stream.on("trailers", (trailers: http2.IncomingHttpHeaders) => {
-    for (const [key, value] of Object.entries(trailers)) trailer.set(key, String(value));
-  });
+  const keep = (fields: http2.IncomingHttpHeaders) => {
+    for (const [key, value] of Object.entries(fields))
+      if (!key.startsWith(":")) trailer.set(key, String(value));
+  };
+  stream.on("trailers", keep);
   const [headers] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
+  // An answer of trailers only has them in its head.
+  if (headers["grpc-status"] !== undefined) keep(headers);
   const body = await buffer(stream);
   const status = Number(headers[":status"]);
   return { ...told(errorIn(headers["content-type"] ?? "", body, trailer)), status };

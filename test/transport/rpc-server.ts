@@ -60,7 +60,7 @@ function callOf({ unary, stream }: Answers): Call {
 export async function serve(
   t: { after(cleanup: () => unknown): void },
   answers: Answers,
-  { requestTimeoutMs = 10_000, maxWatchers = 1000 } = {},
+  { requestTimeoutMs = 10_000, maxWatchers = 1000, slowReaderMs = 60_000 } = {},
 ): Promise<Served> {
   const call = callOf(answers);
   const laneTook: boolean[] = [];
@@ -72,7 +72,7 @@ export async function serve(
     SERVICES.map(({ desc }) => desc.typeName),
     maxWatchers,
   );
-  const lane = createGrpcLane(rpcs, call, { requestTimeoutMs, log });
+  const lane = createGrpcLane(rpcs, call, { requestTimeoutMs, slowReaderMs, log });
   const state: { port?: Port } = {};
   const app = fastify({
     serverFactory: (handler) => {

@@ -5,6 +5,7 @@ import { abortFault, type Call, type Incoming } from "../call.js";
 import { clientGone, deadlinePassed } from "../grpc/deadline.js";
 import { sendable } from "../limits.js";
 import { type Rpc, replyMessage } from "../rpc.js";
+import { readerTooSlow, SLOW_READER_MS } from "../slow-reader.js";
 import { toConnectError } from "../status.js";
 
 /** What Connect calls for an RPC: `call`, with Connect's context and errors turned into ours and back. */
@@ -29,15 +30,23 @@ function stream(rpc: Rpc, call: Call) {
   return async function* (request: Message, context: HandlerContext): AsyncIterable<Message> {
     const held = new HeldCall(context);
     const replies = call.stream(rpc, request, held)[Symbol.asyncIterator]();
+    let slow: NodeJS.Timeout | undefined;
     try {
       for (;;) {
         const next = await held.untilAborted(() => replies.next());
         if (next.done) return;
+        // Connect asks for more when the client has room for it. The stream itself cannot be cut from here.
+        slow = setTimeout(() => {
+          held.end(readerTooSlow());
+          replies.return?.().catch(() => {});
+        }, SLOW_READER_MS);
         yield next.value;
+        clearTimeout(slow);
       }
     } catch (error) {
       throw connectErrorOf(error);
     } finally {
+      clearTimeout(slow);
       held.release();
       // Not awaited: it waits for a handler that may not have seen the signal yet.
       replies.return?.().catch(() => {});
@@ -52,10 +61,7 @@ function connectErrorOf(error: unknown): ConnectError {
 /** A call on its way through Connect. Its signal says why in our words: Connect's reasons are its errors. */
 class HeldCall implements Incoming {
   readonly #controller = new AbortController();
-  readonly #abort = () => {
-    this.#controller.abort(reasonOf(this.context.signal));
-    this.#reject?.(abortFault(this.signal));
-  };
+  readonly #abort = () => this.end(reasonOf(this.context.signal));
   #reject: ((fault: Fault) => void) | undefined;
 
   constructor(private readonly context: HandlerContext) {
@@ -69,6 +75,11 @@ class HeldCall implements Incoming {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  end(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#reject?.(abortFault(this.signal));
   }
 
   /** The client's deadline holds even if the handler does not look at the signal. */

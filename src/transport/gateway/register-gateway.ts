@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Call } from "../call.js";
 import type { Rpc } from "../rpc.js";
+import { SLOW_READER_MS } from "../slow-reader.js";
 import { compileBind } from "./bind.js";
 import { addBodyParsers, awaitUntypedBody, readBody } from "./decode.js";
 import { compileEncode } from "./encode.js";
@@ -23,6 +24,7 @@ export function registerGateway(
   rpcs: Iterable<Rpc>,
   call: Call,
   log: ErrorLog = app.log,
+  slowReaderMs = SLOW_READER_MS,
 ): void {
   const routes = resolveRoutes(rpcs);
 
@@ -35,7 +37,7 @@ export function registerGateway(
         method: route.httpMethod,
         url: routerPath(route.template),
         exposeHeadRoute: !streams,
-        handler: streams ? streamHandler(route, call, log) : unaryHandler(route, call),
+        handler: streams ? streamHandler(route, call, log, slowReaderMs) : unaryHandler(route, call),
       });
     }
   });
@@ -62,7 +64,7 @@ function unaryHandler(route: Route, call: Call): Handler {
   };
 }
 
-function streamHandler(route: Route, call: Call, log: ErrorLog): Handler {
+function streamHandler(route: Route, call: Call, log: ErrorLog, slowReaderMs: number): Handler {
   const messageOf = compileRequest(route);
   const resume = compileResume(route.rpc.method.input);
   const encode = compileEvent(route);
@@ -75,7 +77,7 @@ function streamHandler(route: Route, call: Call, log: ErrorLog): Handler {
       return message;
     };
     const messages = call.stream(route.rpc, decode, new HttpIncoming(request, reply));
-    await sendEvents(reply, messages, encode, log);
+    await sendEvents(reply, messages, encode, log, slowReaderMs);
   };
 }
 

@@ -1,8 +1,8 @@
-import type { ServerResponse } from "node:http";
 import { type DescMessage, isFieldSet, type Message, ScalarType } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault, internal, invalidField } from "../../domain/fault.js";
 import { quoted } from "../../domain/name.js";
+import { roomToWrite } from "../slow-reader.js";
 import { toEnvelope } from "../status.js";
 import { compileEncode } from "./encode.js";
 import type { ErrorLog } from "./envelope.js";
@@ -25,6 +25,7 @@ export async function sendEvents(
   messages: AsyncIterable<Message>,
   encode: (message: Message) => string,
   log: ErrorLog,
+  slowReaderMs: number,
 ): Promise<void> {
   const iterator = messages[Symbol.asyncIterator]();
   let next = await iterator.next();
@@ -37,7 +38,8 @@ export async function sendEvents(
   try {
     response.writeHead(200, HEADERS);
     while (!next.done && !gone) {
-      await write(response, encode(next.value));
+      if (!response.write(encode(next.value)))
+        await roomToWrite(response, () => response.destroy(), slowReaderMs);
       if (!gone) next = await iterator.next();
     }
   } catch (error) {
@@ -48,20 +50,6 @@ export async function sendEvents(
     response.end();
     await iterator.return?.();
   }
-}
-
-/** Resolves when there is room for more, or nobody left to write to. */
-async function write(response: ServerResponse, text: string): Promise<void> {
-  if (response.write(text)) return;
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      response.off("drain", done);
-      response.off("close", done);
-      resolve();
-    };
-    response.on("drain", done);
-    response.on("close", done);
-  });
 }
 
 /** Compiles how a message of the stream is written: with its cursor as id, a heartbeat as a comment. */

@@ -5,38 +5,38 @@ import { Fault, internal } from "../../domain/fault.js";
 import { type Call, deadlineExceeded, type Incoming } from "../call.js";
 import { MAX_REQUEST_BYTES, requestTooLarge, sendable } from "../limits.js";
 import type { Reply, Rpc } from "../rpc.js";
+import { SLOW_READER_MS } from "../slow-reader.js";
 import { clientGone, deadlinePassed, grpcTimeoutMs } from "./deadline.js";
 import { announcedLength, decodeRequest, encodeReply, PREFIX_BYTES, statusHeaders } from "./frame.js";
 import { RequestBytes } from "./request-bytes.js";
 import { requestTimedOut } from "./request-faults.js";
+import { HEAD, StreamReply, sendTrailers, THEN_TRAILERS } from "./stream-reply.js";
 import { resetUnread } from "./unread.js";
 
 export interface GrpcLaneOptions {
   /** For a whole request to arrive. */
   readonly requestTimeoutMs: number;
+  /** For the client of a stream to read on; default 60 s. */
+  readonly slowReaderMs?: number;
   /** Told of replies that cannot be encoded; other bugs `call` has logged. */
   readonly log?: Pick<Logger, "error">;
 }
 
-const HEAD = { ":status": 200, "content-type": "application/grpc+proto" };
 const NOTHING = new RequestBytes();
-const OK = { "grpc-status": "0" };
-// `date` would be one more header to format and compress; gRPC has no use for it. Node's types lack sendDate.
-const THEN_TRAILERS = { waitForTrailers: true, sendDate: false };
 const TRAILERS_ONLY = { endStream: true, sendDate: false };
 
 /**
- * Plain unary gRPC straight on HTTP/2 streams, five times as fast as through Connect. Returns false, and has
- * touched nothing, where it is not that: another protocol, a stream, compression, an unknown path.
+ * Plain gRPC straight on HTTP/2 streams, five times as fast as through Connect, and a stream that is idle takes a
+ * third of the memory. Returns false, and has touched nothing, where it is not that: another protocol,
+ * compression, an unknown path.
  */
 export function createGrpcLane(
   rpcs: ReadonlyMap<string, Rpc>,
   call: Call,
   options: GrpcLaneOptions,
 ): (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean {
-  const unary = new Map([...rpcs].filter(([, rpc]) => rpc.method.methodKind === "unary"));
   return (stream, headers) => {
-    const rpc = unary.get(headers[":path"] as string);
+    const rpc = rpcs.get(headers[":path"] as string);
     if (rpc === undefined || !isPlainGrpc(headers)) return false;
     new Exchange(stream, headers, rpc, call, options);
     return true;
@@ -52,20 +52,25 @@ function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
 
 /** One call on its stream. It is answered once: what comes later, from the handler or a timer, is dropped. */
 class Exchange implements Incoming {
+  /** All that is kept of the headers: calls may stay open for hours, by the thousand. */
+  readonly authorization: string | undefined;
   #received = new RequestBytes();
   #answered = false;
   #gone: DOMException | undefined;
   #controller: AbortController | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  /** Of a server-streaming call, once its first message has come. */
+  #replies: StreamReply | undefined;
   readonly #arrival: NodeJS.Timeout;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
-    private readonly headers: IncomingHttpHeaders,
+    headers: IncomingHttpHeaders,
     private readonly rpc: Rpc,
     private readonly call: Call,
     private readonly options: GrpcLaneOptions,
   ) {
+    this.authorization = headers.authorization;
     this.#arrival = setTimeout(() => this.#refuse(requestTimedOut()), options.requestTimeoutMs);
     stream.on("error", ignore);
     stream.on("close", () => this.#closed());
@@ -73,10 +78,6 @@ class Exchange implements Incoming {
     stream.on("end", () => this.#start());
     const timeout = headers["grpc-timeout"];
     if (timeout !== undefined) this.#startDeadline(timeout as string);
-  }
-
-  get authorization(): string | undefined {
-    return this.headers.authorization;
   }
 
   get signal(): AbortSignal {
@@ -130,6 +131,7 @@ class Exchange implements Incoming {
   #start(): void {
     clearTimeout(this.#arrival);
     if (this.#answered) return;
+    if (this.rpc.method.methodKind === "server_streaming") return void this.#stream();
     try {
       this.call
         .unary(this.rpc, () => this.#decode(), this)
@@ -149,6 +151,29 @@ class Exchange implements Incoming {
     return decodeRequest(this.rpc, bytes);
   }
 
+  /** Takes the next message when the client has room for it. */
+  async #stream(): Promise<void> {
+    const messages = this.call.stream(this.rpc, () => this.#decode(), this)[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await messages.next();
+        if (this.#answered) break;
+        this.#replies ??= new StreamReply(this.stream, this.options.slowReaderMs ?? SLOW_READER_MS);
+        if (next.done) {
+          this.#answered = true;
+          this.#replies.end();
+          return;
+        }
+        await this.#replies.write(encodeReply(this.rpc, next.value));
+        if (this.#answered) break;
+      }
+    } catch (error) {
+      this.#refuse(this.#faultOf(error));
+    }
+    // Not awaited: it waits for a handler that may not have seen the signal yet.
+    messages.return?.().catch(ignore);
+  }
+
   #faultOf(error: unknown): Fault {
     if (error instanceof Fault) return error;
     this.options.log?.error({ err: error, rpc: this.rpc.action }, "unexpected error");
@@ -161,7 +186,7 @@ class Exchange implements Incoming {
     try {
       const frame = encodeReply(this.rpc, reply);
       this.#answered = true;
-      stream.on("wantTrailers", sendOk);
+      stream.on("wantTrailers", sendTrailers);
       stream.respond(HEAD, THEN_TRAILERS);
       stream.end(frame);
     } catch (error) {
@@ -174,6 +199,10 @@ class Exchange implements Incoming {
     if (this.#answered) return;
     this.#answered = true;
     this.#received = NOTHING;
+    if (this.#replies) {
+      this.#replies.end(fault);
+      return;
+    }
     const { stream } = this;
     try {
       stream.respond({ ...HEAD, ...statusHeaders(sendable(fault)) }, TRAILERS_ONLY);
@@ -181,14 +210,6 @@ class Exchange implements Incoming {
     } catch {
       stream.destroy();
     }
-  }
-}
-
-function sendOk(this: ServerHttp2Stream): void {
-  try {
-    this.sendTrailers(OK);
-  } catch {
-    this.destroy(); // the client has reset the stream in the same tick
   }
 }
 

@@ -39,6 +39,7 @@ export interface Answers {
   /** Served beside those of the real services. */
   readonly rpcs?: readonly Rpc[];
   readonly app?: FastifyServerOptions;
+  readonly slowReaderMs?: number;
 }
 
 export interface Gateway {
@@ -83,9 +84,8 @@ export async function openGateway(t: TestContext | undefined, answers: Answers =
   const app = fastify({ ...GATEWAY_APP_OPTIONS, forceCloseConnections: true, ...(answers.app as object) });
   app.setErrorHandler(errorHandler);
   app.setNotFoundHandler(notFoundHandler);
-  registerGateway(app, [...realRpcs(), ...(answers.rpcs ?? [])], call, {
-    error: ({ err }) => logged.push(err),
-  });
+  const log = { error: ({ err }: { err: unknown }) => void logged.push(err) };
+  registerGateway(app, [...realRpcs(), ...(answers.rpcs ?? [])], call, log, answers.slowReaderMs);
   await app.listen({ port: 0, host: "127.0.0.1" });
   t?.after(() => app.close());
   const { port } = app.server.address() as AddressInfo;

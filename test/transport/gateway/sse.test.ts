@@ -160,6 +160,27 @@ describe("a stream is Server-Sent Events:", () => {
       leave();
       assert.equal((await ended.promise).aborted, true);
     });
+
+    it(`a reader that takes nothing is cut, over HTTP/${version}`, async (t) => {
+      const ended = deferred<void>();
+      const { url } = await openGateway(t, {
+        app: (version === 2 ? { http2: true } : {}) as FastifyServerOptions,
+        slowReaderMs: 50,
+        async *stream() {
+          try {
+            for (;;) yield liveText("x".repeat(MIB / 16));
+          } finally {
+            ended.resolve();
+          }
+        },
+      });
+      const { response, leave } = await (version === 1 ? watch1(url) : watch2(url));
+      t.after(leave);
+      await ended.promise;
+      // As the client sees it, an aborted response.
+      response.on("error", () => {}).resume();
+      if (!response.closed) await new Promise((resolve) => response.on("close", resolve));
+    });
   }
 });
 
