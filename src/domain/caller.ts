@@ -1,7 +1,7 @@
 import { Code } from "../../gen/google/rpc/code_pb.js";
 import { Provider, type Tenant } from "../../gen/retinue/v1/agent_id_pb.js";
 import { Fault, invalidField, permissionDenied } from "./fault.js";
-import type { KeyRecord } from "./key.js";
+import type { KeyRecord, ShareGrant } from "./key.js";
 import type { Scope } from "./scope.js";
 
 /** Who is calling: an account of a tenant, and what its key allows. */
@@ -17,6 +17,8 @@ export interface Caller {
   readonly expiresAtMs: number | undefined;
   /** Set for the key of an agent's own process: the attempt that it speaks for. */
   readonly turn?: TurnCaller;
+  /** Set for the key of a share link: the agent that it may look at, and nothing else. */
+  readonly share?: ShareGrant;
 }
 
 export interface TurnCaller {
@@ -35,6 +37,7 @@ export function callerOf(key: KeyRecord): Caller {
     role: key.role,
     scopes: new Set(key.scopes as Scope[]),
     expiresAtMs: key.expiresAtMs,
+    ...(key.share ? { share: key.share } : {}),
   };
 }
 

@@ -1,10 +1,11 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import type { ShareAccess } from "../../gen/retinue/v1/access_pb.js";
 
 /** What a key is and may do. The secret itself is never stored, only its digest. */
 export interface KeyRecord {
   readonly keyId: string;
   readonly tenant: string;
-  /** Name of the `token` document that the key belongs to. */
+  /** Name of the document that the key belongs to: a `share-link` where `share` is set, else a `token`. */
   readonly token: string;
   readonly secretSha256: Uint8Array;
   readonly ownerProvider: number;
@@ -16,6 +17,17 @@ export interface KeyRecord {
   readonly expiresAtMs: number | undefined;
   readonly revoked: boolean;
   readonly lastUsedAtMs: number | undefined;
+  /** Set for the key of a share link: all that it shows. */
+  readonly share?: ShareGrant | undefined;
+}
+
+/** One agent, to be looked at. */
+export interface ShareGrant {
+  readonly uid: string;
+  readonly workspace: string;
+  readonly path: readonly string[];
+  readonly access: ShareAccess;
+  readonly includeDescendants: boolean;
 }
 
 /** The two halves of `rtn_<keyId>.<secret>`. */

@@ -6,11 +6,13 @@ import type { Caller } from "../domain/caller.js";
 import { kindOf } from "../domain/catalog/kinds/index.js";
 import type { KeyParts } from "../domain/key.js";
 import { type Role, SCOPES } from "../domain/scope.js";
+import type { Vault } from "../domain/vault.js";
 import type { Auditor } from "../engine/audit.js";
 import { createCatalog } from "../engine/catalog/catalog.js";
 import type { Clock } from "../engine/clock.js";
 import type { Schemas } from "../schemas/schemas.js";
 import type { Store } from "../storage/store.js";
+
 import { readKeyFile, writeKeyFile } from "./key-file.js";
 
 const TENANT = "codehost_app/local";
@@ -32,6 +34,7 @@ export interface BootstrapOptions {
   readonly auditor: Auditor;
   readonly clock: Clock;
   readonly schemas: Pick<Schemas, "check">;
+  readonly vault: Vault;
   readonly dataDir: string;
   readonly operatorKeyFile: string | undefined;
 }
@@ -65,8 +68,17 @@ async function adoptOperatorKey(options: BootstrapOptions, file: string): Promis
 
 /** Mints through the catalog like everybody else, so that the key is listed, audited and revocable. */
 async function mint(options: BootstrapOptions, parts: KeyParts, name: string, role: Role, account: string) {
-  const { store, auditor, clock, schemas } = options;
-  const catalog = createCatalog(store, { ...clock, newKey: () => parts }, auditor, schemas, () => {});
+  const { store, auditor, schemas, vault } = options;
+  const clock = { ...options.clock, newKey: () => parts };
+  const catalog = createCatalog({
+    store,
+    clock,
+    auditor,
+    schemas,
+    vault,
+    publicUrl: () => "",
+    keyChanged: () => {},
+  });
   const document = create(TokenSchema, { displayName: name, role, account });
   await catalog.put({
     ref: { tenant: TENANT, kind: "token", name },

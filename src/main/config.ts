@@ -12,6 +12,8 @@ export interface Config {
   readonly publicUrl: string | undefined;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer; readonly clientCa?: Buffer } | undefined;
   readonly operatorKey: string | undefined;
+  /** File of the key that secrets are encrypted with; undefined: `master.key` in the data folder. */
+  readonly masterKey: string | undefined;
   readonly metricsToLoopback: boolean;
   readonly requestsPerSecond: number;
   readonly maxOpenStreams: number;
@@ -61,6 +63,13 @@ export function addServeOptions(command: Command): Command {
       flag("--operator-key <file>", "mint a platform-operator key into this file", "RETINUE_OPERATOR_KEY"),
     )
     .addOption(
+      flag(
+        "--master-key <file>",
+        "key that secrets are encrypted with; made if missing (default: master.key in the data folder)",
+        "RETINUE_MASTER_KEY",
+      ),
+    )
+    .addOption(
       toggle("--metrics-loopback", "/metrics without a key for this machine", "RETINUE_METRICS_LOOPBACK"),
     )
     .addOption(
@@ -91,6 +100,7 @@ export function configOf(command: Command): Config {
     publicUrl: publicUrlOf(o.publicUrl),
     tls,
     operatorKey: o.operatorKey,
+    masterKey: o.masterKey || undefined,
     metricsToLoopback: o.metricsLoopback === true,
     requestsPerSecond: o.requestsPerSecond,
     maxOpenStreams: o.maxOpenStreams,

@@ -12,13 +12,17 @@ import { dirname } from "node:path";
 import { formatKey, type KeyParts, parseKey } from "../domain/key.js";
 import { ConfigError } from "./config.js";
 
-/** Writes a key so that only its owner reads it, and so that a crash leaves the whole file or none. */
 export function writeKeyFile(file: string, parts: KeyParts): void {
+  writePrivateFile(file, `${formatKey(parts)}\n`);
+}
+
+/** Writes a file so that only its owner reads it, and so that a crash leaves the whole of it or nothing. */
+export function writePrivateFile(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.new`;
   const fd = openSync(temporary, "w", 0o600);
   try {
-    writeSync(fd, `${formatKey(parts)}\n`);
+    writeSync(fd, text);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -7,6 +7,7 @@ import { createCatalogReads } from "../engine/catalog/read.js";
 import { type Clock, systemClock } from "../engine/clock.js";
 import { createKeys } from "../engine/keys.js";
 import { admitting } from "../engine/tenancy.js";
+import { createVault } from "../engine/vault.js";
 import { type AcpRunnerOptions, createAcpRunner } from "../runner/acp/acp-runner.js";
 import { scriptedProgram } from "../runner/scripted/program.js";
 import { createSchemas } from "../schemas/schemas.js";
@@ -25,6 +26,7 @@ import { createServer } from "../transport/server.js";
 import { bootstrap } from "./bootstrap.js";
 import { type Config, isLoopbackHost } from "./config.js";
 import { admitTenants } from "./isolation.js";
+import { masterKeyOf } from "./master-key.js";
 import { VERSION } from "./version.js";
 
 /** A running server. Tests open the same one. */
@@ -66,12 +68,14 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
   try {
     const auditor = createAuditor(clock);
     const schemas = createSchemas();
+    const vault = createVault(masterKeyOf(config.data, config.masterKey));
     const operatorKeyFile = config.operatorKey;
     const { adminKeyFile } = await bootstrap({
       store,
       auditor,
       clock,
       schemas,
+      vault,
       dataDir: config.data,
       operatorKeyFile,
     });
@@ -85,11 +89,17 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const agentsFolder = join(dataDir, "agents");
     const runner = await createAcpRunner({ agentsFolder, isolation: options.isolation });
     const admit = await admitTenants(runner, config, store);
+    const url = { local: "" };
+    const publicUrl = () => config.publicUrl ?? url.local;
+    const keyChanged = keys.changed;
     const catalog = admitting(
-      createCatalog(store, clock, auditor, schemas, (key) => keys.changed(key)),
+      createCatalog({ store, clock, auditor, schemas, vault, publicUrl, keyChanged }),
       admit,
     );
+<<<<<<< HEAD
     const url = { server: "", mcp: "" };
+=======
+>>>>>>> 616cef5 (Bring the kinds that were missing: secrets, share links, schedules, integrations and vm-profiles)
     const engine = createAgentEngine({
       store,
       clock,
@@ -100,8 +110,13 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
       agentsFolder,
       hide: [dataDir],
+<<<<<<< HEAD
       mcpUrl: () => url.mcp,
       publicUrl: () => config.publicUrl ?? url.server,
+=======
+      localUrl: () => url.local,
+      publicUrl,
+>>>>>>> 616cef5 (Bring the kinds that were missing: secrets, share links, schedules, integrations and vm-profiles)
       at(failpoint) {
         // As kill -9 does it: nothing is flushed, closed or told.
         if (config.failpoints.has(failpoint)) process.kill(process.pid, "SIGKILL");

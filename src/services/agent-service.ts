@@ -6,6 +6,7 @@ import { parseAccountFilter } from "../domain/agent/list-filter.js";
 import { resolveOwner } from "../domain/agent/owner.js";
 import { clearFollowUps, removeFollowUp } from "../domain/agent/queue-edit.js";
 import { budgetOf, followUpRequestOf, spawnRequestOf } from "../domain/agent/requests.js";
+import { requireSharedList } from "../domain/agent/shared.js";
 import { stopTurn } from "../domain/agent/stop-turn.js";
 import { updateAgent } from "../domain/agent/update-agent.js";
 import { requireScope, resolveTenant } from "../domain/caller.js";
@@ -77,6 +78,7 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
     },
 
     async listAgents(request, context) {
+      if (context.caller.share) requireSharedList(context.caller.share, request.parentId);
       const tenant = resolveTenant(context.caller, request.tenant ?? request.parentId?.tenant);
       const owner =
         request.account === "" && request.parentId

@@ -36,7 +36,7 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
 
     async getResource(request, context) {
       const { kind, ref } = resolve(context, request.ref);
-      const { payload, generation, name } = await reads.get(kind, ref);
+      const { payload, generation, name } = await reads.get(kind, ref, context.caller);
       return {
         kind: kind.name,
         payload,
@@ -51,7 +51,11 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
       const kind = kindOf(request.ref?.kind ?? "");
       if (request.ref?.name) throw invalidField("ref.name", "a list takes no name");
       const size = pageSizeOf(request.pageSize);
-      const rows = await reads.list(kind, tenant, decodePageToken(request.pageToken), size + 1);
+      const rows = await reads.list(
+        kind,
+        { tenant, afterName: decodePageToken(request.pageToken), limit: size + 1 },
+        context.caller,
+      );
       const { page, nextPageToken } = cutPage(
         rows,
         size,
@@ -77,9 +81,13 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
     },
 
     async listResourceVersions(request, context) {
-      const { ref } = resolve(context, request.ref);
+      const { kind, ref } = resolve(context, request.ref);
       const size = pageSizeOf(request.pageSize);
-      const rows = await reads.versions(ref, beforeOf(request.pageToken), size + 1);
+      const rows = await reads.versions(
+        kind,
+        { ...ref, beforeGeneration: beforeOf(request.pageToken), limit: size + 1 },
+        context.caller,
+      );
       const { page, nextPageToken } = cutPage(
         rows,
         size,

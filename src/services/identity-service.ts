@@ -1,5 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
+import { agentIdMessage } from "../domain/agent/agent-id.js";
 import { tenantOf } from "../domain/caller.js";
 import { implement, type Service } from "./service.js";
 
@@ -16,6 +17,11 @@ export function identityService(version: string): Service {
         scopes: [...caller.scopes],
         expiresAt: caller.expiresAtMs === undefined ? undefined : timestampFromMs(caller.expiresAtMs),
         server: { version },
+        share: caller.share && {
+          agentId: agentIdMessage({ ...caller, ...caller.share }, caller.share.uid),
+          access: caller.share.access,
+          includeDescendants: caller.share.includeDescendants,
+        },
       };
     },
   });

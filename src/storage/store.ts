@@ -36,6 +36,8 @@ export interface StoreReads {
   /** Versions of one resource, newest first, older than `beforeGeneration`. */
   versions(query: VersionsQuery): Promise<ResourceVersion[]>;
   key(keyId: string): Promise<KeyRecord | undefined>;
+  /** The sealed value of a secret. */
+  sealed(tenant: string, name: string): Promise<Uint8Array | undefined>;
   /** Whether any key was ever stored: false only on a fresh store. */
   hasKeys(): Promise<boolean>;
   /** Everybody who has a key, a document or an agent here, or ever had. */
@@ -106,7 +108,13 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-export type Change = ResourceChange | KeyChange | KeyUsedChange | AuditChange | AgentStoreChange;
+export type Change =
+  | ResourceChange
+  | KeyChange
+  | KeyUsedChange
+  | SealedChange
+  | AuditChange
+  | AgentStoreChange;
 
 /** Writes a new current version and appends it to the history. */
 export interface ResourceChange {
@@ -128,6 +136,14 @@ export interface KeyUsedChange {
   readonly type: "keyUsed";
   readonly keyId: string;
   readonly atMs: number;
+}
+
+/** Replaces the sealed value of a secret; undefined removes it. */
+export interface SealedChange {
+  readonly type: "sealed";
+  readonly tenant: string;
+  readonly name: string;
+  readonly sealed: Uint8Array | undefined;
 }
 
 export interface AuditChange {

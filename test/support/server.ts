@@ -33,6 +33,7 @@ export async function startServer(
       publicUrl: undefined,
       tls: undefined,
       operatorKey: undefined,
+      masterKey: undefined,
       metricsToLoopback: false,
       requestsPerSecond: 0,
       maxOpenStreams: 1000,

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/access.proto.
  */
 export const file_retinue_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZXRpbnVlL3YxL2FjY2Vzcy5wcm90bxIKcmV0aW51ZS52MSJ9CgZBY2Nlc3MSDwoFc2NvcGUYASABKAlIABIRCgdhbnlfa2V5GAIgASgISAASMwoOY2F0YWxvZ19hY3Rpb24YAyABKA4yGS5yZXRpbnVlLnYxLkNhdGFsb2dBY3Rpb25IABISCgh0dXJuX2tleRgEIAEoCEgAQgYKBHJ1bGUiKQoEVG9vbBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJKn0KDUNhdGFsb2dBY3Rpb24SHgoaQ0FUQUxPR19BQ1RJT05fVU5TUEVDSUZJRUQQABIXChNDQVRBTE9HX0FDVElPTl9SRUFEEAESGAoUQ0FUQUxPR19BQ1RJT05fV1JJVEUQAhIZChVDQVRBTE9HX0FDVElPTl9ERUxFVEUQAzpMCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi0hwMgASgLMhIucmV0aW51ZS52MS5BY2Nlc3NSBmFjY2VzczpGCgR0b29sEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtYcDIAEoCzIQLnJldGludWUudjEuVG9vbFIEdG9vbGIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChdyZXRpbnVlL3YxL2FjY2Vzcy5wcm90bxIKcmV0aW51ZS52MSKqAQoGQWNjZXNzEg8KBXNjb3BlGAEgASgJSAASEQoHYW55X2tleRgCIAEoCEgAEjMKDmNhdGFsb2dfYWN0aW9uGAMgASgOMhkucmV0aW51ZS52MS5DYXRhbG9nQWN0aW9uSAASEgoIdHVybl9rZXkYBCABKAhIABIrCgpzaGFyZV9saW5rGAUgASgOMhcucmV0aW51ZS52MS5TaGFyZUFjY2Vzc0IGCgRydWxlIikKBFRvb2wSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCSp9Cg1DYXRhbG9nQWN0aW9uEh4KGkNBVEFMT0dfQUNUSU9OX1VOU1BFQ0lGSUVEEAASFwoTQ0FUQUxPR19BQ1RJT05fUkVBRBABEhgKFENBVEFMT0dfQUNUSU9OX1dSSVRFEAISGQoVQ0FUQUxPR19BQ1RJT05fREVMRVRFEAMqXwoLU2hhcmVBY2Nlc3MSHAoYU0hBUkVfQUNDRVNTX1VOU1BFQ0lGSUVEEAASFwoTU0hBUkVfQUNDRVNTX1NUQVRVUxABEhkKFVNIQVJFX0FDQ0VTU19USU1FTElORRACOkwKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyEi5yZXRpbnVlLnYxLkFjY2Vzc1IGYWNjZXNzOkYKBHRvb2wSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgLMhAucmV0aW51ZS52MS5Ub29sUgR0b29sYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call an RPC. Every method of this package carries one; a server that finds a method without
@@ -59,6 +59,14 @@ export type Access = Message<"retinue.v1.Access"> & {
     value: boolean;
     case: "turnKey";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * The share links that may call it as well, for the agents that they show: those with this access or more. Not set:
+   * none.
+   *
+   * @generated from field: retinue.v1.ShareAccess share_link = 5;
+   */
+  shareLink: ShareAccess;
 };
 
 /**
@@ -136,6 +144,40 @@ export enum CatalogAction {
  */
 export const CatalogActionSchema: GenEnum<CatalogAction> = /*@__PURE__*/
   enumDesc(file_retinue_v1_access, 0);
+
+/**
+ * What a share link shows of an agent.
+ *
+ * @generated from enum retinue.v1.ShareAccess
+ */
+export enum ShareAccess {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: SHARE_ACCESS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Its status and checklist.
+   *
+   * @generated from enum value: SHARE_ACCESS_STATUS = 1;
+   */
+  STATUS = 1,
+
+  /**
+   * Also its timeline, as pages and as a watch.
+   *
+   * @generated from enum value: SHARE_ACCESS_TIMELINE = 2;
+   */
+  TIMELINE = 2,
+}
+
+/**
+ * Describes the enum retinue.v1.ShareAccess.
+ */
+export const ShareAccessSchema: GenEnum<ShareAccess> = /*@__PURE__*/
+  enumDesc(file_retinue_v1_access, 1);
 
 /**
  * Who may call this method.

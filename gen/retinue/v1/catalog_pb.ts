@@ -6,6 +6,14 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { ShareAccess } from "./access_pb.js";
+import { file_retinue_v1_access } from "./access_pb.js";
+import type { BudgetLimits } from "./agent_pb.js";
+import { file_retinue_v1_agent } from "./agent_pb.js";
+import type { AgentId } from "./agent_id_pb.js";
+import { file_retinue_v1_agent_id } from "./agent_id_pb.js";
+import type { EventType } from "./event_pb.js";
+import { file_retinue_v1_event } from "./event_pb.js";
 import type { Backend } from "./settings_pb.js";
 import { file_retinue_v1_settings } from "./settings_pb.js";
 import type { TaskActivation } from "./task_pb.js";
@@ -16,7 +24,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/catalog.proto.
  */
 export const file_retinue_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZXRpbnVlL3YxL2NhdGFsb2cucHJvdG8SCnJldGludWUudjEijgEKBE1ldGESLgoKY3JlYXRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgCIAEoCRIuCgp1cGRhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgp1cGRhdGVkX2J5GAQgASgJInYKD1NldHRpbmdEZWZhdWx0cxINCgVtb2RlbBgBIAEoCRIYChByZWFzb25pbmdfZWZmb3J0GAIgASgJEhQKDHNlcnZpY2VfdGllchgDIAEoCRIWCglmYXN0X21vZGUYBCABKAhIAIgBAUIMCgpfZmFzdF9tb2RlItsBCglXb3Jrc3BhY2USHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDwoHZGVmYXVsdBgEIAEoCBIfCgVyZXBvcxgFIAMoCzIQLnJldGludWUudjEuUmVwbxITCgtlbnZpcm9ubWVudBgGIAEoCRINCgVhZ2VudBgHIAEoCRItCghzZXR0aW5ncxgIIAEoCzIbLnJldGludWUudjEuU2V0dGluZ0RlZmF1bHRzIjYKBFJlcG8SDAoEbmFtZRgBIAEoCRILCgN1cmwYAiABKAkSEwoLYmFzZV9icmFuY2gYAyABKAki2AEKB1BlcnNvbmESHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSFAoMaW5zdHJ1Y3Rpb25zGAQgASgJEi0KCHNldHRpbmdzGAUgASgLMhsucmV0aW51ZS52MS5TZXR0aW5nRGVmYXVsdHMSFQoNb3V0cHV0X3NjaGVtYRgGIAEoCRImCgV0YXNrcxgHIAMoCzIXLnJldGludWUudjEuUGVyc29uYVRhc2sigwEKC1BlcnNvbmFUYXNrEgoKAmlkGAEgASgJEg8KB3N1YmplY3QYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEgoKYmxvY2tlZF9ieRgEIAMoCRIuCgphY3RpdmF0aW9uGAUgASgLMhoucmV0aW51ZS52MS5UYXNrQWN0aXZhdGlvbiKzAQoLRW52aXJvbm1lbnQSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSJwoJdmFyaWFibGVzGAQgAygLMhQucmV0aW51ZS52MS5WYXJpYWJsZRIwCg5zZXR1cF9jb21tYW5kcxgFIAMoCzIYLnJldGludWUudjEuU2V0dXBDb21tYW5kIkUKCFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDwoFdmFsdWUYAiABKAlIABIQCgZzZWNyZXQYAyABKAlIAEIICgZzb3VyY2UiVQoMU2V0dXBDb21tYW5kEgwKBG5hbWUYASABKAkSCwoDcnVuGAIgASgJEioKB3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24imQEKClBvb2xDb25maWcSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFc2xvdHMYBCABKAUSGQoRc2xvdHNfcGVyX2FjY291bnQYBSABKAUSFgoOc2xvdHNfcGVyX3RyZWUYBiABKAUiswEKBU1vZGVsEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEiQKB2JhY2tlbmQYBCABKA4yEy5yZXRpbnVlLnYxLkJhY2tlbmQSEAoIbW9kZWxfaWQYBSABKAkSJwoGcHJpY2VzGAYgASgLMhcucmV0aW51ZS52MS5Nb2RlbFByaWNlcyJCCgtNb2RlbFByaWNlcxINCgVpbnB1dBgBIAEoARIUCgxjYWNoZWRfaW5wdXQYAiABKAESDgoGb3V0cHV0GAMgASgBImwKDlNlcnZpY2VQcm9maWxlEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg8KB2NhbGxlcnMYBCADKAkilQIKBVRva2VuEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEg8KB2FjY291bnQYAyABKAkSFwoPc2VydmljZV9wcm9maWxlGAQgASgJEgwKBHJvbGUYBSABKAkSDgoGc2NvcGVzGAYgAygJEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Jldm9rZWQYCCABKAgSDgoGa2V5X2lkGAkgASgJEjAKDGxhc3RfdXNlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDa2V5GAsgASgJIioKDENoYW5nZVRhcmdldBIMCgRraW5kGAEgASgJEgwKBG5hbWUYAiABKAkiowIKDUNoYW5nZVJlcXVlc3QSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIMCgRuYW1lGAIgASgJEigKBnRhcmdldBgDIAEoCzIYLnJldGludWUudjEuQ2hhbmdlVGFyZ2V0Eg8KB3BheWxvYWQYBCABKAwSEwoLdXBkYXRlX21hc2sYBSABKAkSFwoPYmFzZV9nZW5lcmF0aW9uGAYgASgDEhMKC3Byb3Bvc2VkX2J5GAcgASgJEhUKDWp1c3RpZmljYXRpb24YCCABKAkSLQoFc3RhdGUYCSABKA4yHi5yZXRpbnVlLnYxLkNoYW5nZVJlcXVlc3RTdGF0ZRISCgpkZWNpZGVkX2J5GAogASgJEgwKBG5vdGUYCyABKAkqXQoLSW5wdXRGb3JtYXQSHAoYSU5QVVRfRk9STUFUX1VOU1BFQ0lGSUVEEAASFQoRSU5QVVRfRk9STUFUX1lBTUwQARIZChVJTlBVVF9GT1JNQVRfTUFSS0RPV04QAiqfAQoSQ2hhbmdlUmVxdWVzdFN0YXRlEiQKIENIQU5HRV9SRVFVRVNUX1NUQVRFX1VOU1BFQ0lGSUVEEAASHQoZQ0hBTkdFX1JFUVVFU1RfU1RBVEVfT1BFThABEiEKHUNIQU5HRV9SRVFVRVNUX1NUQVRFX0FQUFJPVkVEEAISIQodQ0hBTkdFX1JFUVVFU1RfU1RBVEVfUkVKRUNURUQQA2IGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_retinue_v1_settings, file_retinue_v1_task]);
+  fileDesc("ChhyZXRpbnVlL3YxL2NhdGFsb2cucHJvdG8SCnJldGludWUudjEijgEKBE1ldGESLgoKY3JlYXRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgCIAEoCRIuCgp1cGRhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgp1cGRhdGVkX2J5GAQgASgJInYKD1NldHRpbmdEZWZhdWx0cxINCgVtb2RlbBgBIAEoCRIYChByZWFzb25pbmdfZWZmb3J0GAIgASgJEhQKDHNlcnZpY2VfdGllchgDIAEoCRIWCglmYXN0X21vZGUYBCABKAhIAIgBAUIMCgpfZmFzdF9tb2RlItsBCglXb3Jrc3BhY2USHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDwoHZGVmYXVsdBgEIAEoCBIfCgVyZXBvcxgFIAMoCzIQLnJldGludWUudjEuUmVwbxITCgtlbnZpcm9ubWVudBgGIAEoCRINCgVhZ2VudBgHIAEoCRItCghzZXR0aW5ncxgIIAEoCzIbLnJldGludWUudjEuU2V0dGluZ0RlZmF1bHRzIjYKBFJlcG8SDAoEbmFtZRgBIAEoCRILCgN1cmwYAiABKAkSEwoLYmFzZV9icmFuY2gYAyABKAki2AEKB1BlcnNvbmESHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSFAoMaW5zdHJ1Y3Rpb25zGAQgASgJEi0KCHNldHRpbmdzGAUgASgLMhsucmV0aW51ZS52MS5TZXR0aW5nRGVmYXVsdHMSFQoNb3V0cHV0X3NjaGVtYRgGIAEoCRImCgV0YXNrcxgHIAMoCzIXLnJldGludWUudjEuUGVyc29uYVRhc2sigwEKC1BlcnNvbmFUYXNrEgoKAmlkGAEgASgJEg8KB3N1YmplY3QYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEgoKYmxvY2tlZF9ieRgEIAMoCRIuCgphY3RpdmF0aW9uGAUgASgLMhoucmV0aW51ZS52MS5UYXNrQWN0aXZhdGlvbiLHAQoLRW52aXJvbm1lbnQSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSJwoJdmFyaWFibGVzGAQgAygLMhQucmV0aW51ZS52MS5WYXJpYWJsZRIwCg5zZXR1cF9jb21tYW5kcxgFIAMoCzIYLnJldGludWUudjEuU2V0dXBDb21tYW5kEhIKCnZtX3Byb2ZpbGUYBiABKAkiRQoIVmFyaWFibGUSDAoEbmFtZRgBIAEoCRIPCgV2YWx1ZRgCIAEoCUgAEhAKBnNlY3JldBgDIAEoCUgAQggKBnNvdXJjZSJVCgxTZXR1cENvbW1hbmQSDAoEbmFtZRgBIAEoCRILCgNydW4YAiABKAkSKgoHdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLTAQoJVm1Qcm9maWxlEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEiQKB3NhbmRib3gYBCABKA4yEy5yZXRpbnVlLnYxLlNhbmRib3gSKgoHbmV0d29yaxgFIAEoDjIZLnJldGludWUudjEuTmV0d29ya0FjY2VzcxISCgptZW1vcnlfbWliGAYgASgDEhUKDW1heF9wcm9jZXNzZXMYByABKAUieQoGU2VjcmV0Eh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg0KBXZhbHVlGAQgASgJEhUKDXZhbHVlX3ZlcnNpb24YBSABKAMimQEKClBvb2xDb25maWcSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFc2xvdHMYBCABKAUSGQoRc2xvdHNfcGVyX2FjY291bnQYBSABKAUSFgoOc2xvdHNfcGVyX3RyZWUYBiABKAUiswEKBU1vZGVsEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEiQKB2JhY2tlbmQYBCABKA4yEy5yZXRpbnVlLnYxLkJhY2tlbmQSEAoIbW9kZWxfaWQYBSABKAkSJwoGcHJpY2VzGAYgASgLMhcucmV0aW51ZS52MS5Nb2RlbFByaWNlcyJCCgtNb2RlbFByaWNlcxINCgVpbnB1dBgBIAEoARIUCgxjYWNoZWRfaW5wdXQYAiABKAESDgoGb3V0cHV0GAMgASgBImwKDlNlcnZpY2VQcm9maWxlEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg8KB2NhbGxlcnMYBCADKAkilQIKBVRva2VuEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEg8KB2FjY291bnQYAyABKAkSFwoPc2VydmljZV9wcm9maWxlGAQgASgJEgwKBHJvbGUYBSABKAkSDgoGc2NvcGVzGAYgAygJEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Jldm9rZWQYCCABKAgSDgoGa2V5X2lkGAkgASgJEjAKDGxhc3RfdXNlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDa2V5GAsgASgJIr4CCglTaGFyZUxpbmsSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJQoIYWdlbnRfaWQYAyABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSJwoGYWNjZXNzGAQgASgOMhcucmV0aW51ZS52MS5TaGFyZUFjY2VzcxIbChNpbmNsdWRlX2Rlc2NlbmRhbnRzGAUgASgIEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Jldm9rZWQYByABKAgSDgoGa2V5X2lkGAggASgJEjAKDGxhc3RfdXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDdXJsGAogASgJIoEDCghTY2hlZHVsZRIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIMCgRjcm9uGAQgASgJEhEKCXRpbWVfem9uZRgFIAEoCRIOCgZwYXVzZWQYBiABKAgSMQoOb3ZlcmxhcF9wb2xpY3kYByABKA4yGS5yZXRpbnVlLnYxLk92ZXJsYXBQb2xpY3kSNgoRbWlzc2VkX3J1bl9wb2xpY3kYCCABKA4yGy5yZXRpbnVlLnYxLk1pc3NlZFJ1blBvbGljeRIqCgVzcGF3bhgJIAEoCzIZLnJldGludWUudjEuU2NoZWR1bGVTcGF3bkgAEi4KB21lc3NhZ2UYCiABKAsyGy5yZXRpbnVlLnYxLlNjaGVkdWxlTWVzc2FnZUgAEhcKD3NlcnZpY2VfcHJvZmlsZRgLIAEoCRIPCgdhY3RzX2FzGAwgASgJQggKBmFjdGlvbiKzAgoNU2NoZWR1bGVTcGF3bhIRCgl3b3Jrc3BhY2UYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFwoPZXhwZWN0ZWRfb3V0cHV0GAMgASgJEg0KBWFnZW50GAQgASgJEhMKC2Vudmlyb25tZW50GAUgASgJEi0KCHNldHRpbmdzGAYgASgLMhsucmV0aW51ZS52MS5TZXR0aW5nRGVmYXVsdHMSNQoGbGFiZWxzGAcgAygLMiUucmV0aW51ZS52MS5TY2hlZHVsZVNwYXduLkxhYmVsc0VudHJ5EigKBmJ1ZGdldBgIIAEoCzIYLnJldGludWUudjEuQnVkZ2V0TGltaXRzGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiTQoPU2NoZWR1bGVNZXNzYWdlEiUKCGFnZW50X2lkGAEgASgLMhMucmV0aW51ZS52MS5BZ2VudElkEhMKC2Rlc2NyaXB0aW9uGAIgASgJIt8CCgtJbnRlZ3JhdGlvbhIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCgR0eXBlGAQgASgOMhsucmV0aW51ZS52MS5JbnRlZ3JhdGlvblR5cGUSCwoDdXJsGAUgASgJEiUKBmV2ZW50cxgGIAMoDjIVLnJldGludWUudjEuRXZlbnRUeXBlEhIKCndvcmtzcGFjZXMYByADKAkSFwoPYWxsb3dlZF9hdXRob3JzGAggAygJEhQKB2VuYWJsZWQYCSABKAhIAIgBARIXCg9kaXNhYmxlZF9yZWFzb24YCiABKAkSFgoOc2lnbmluZ19zZWNyZXQYCyABKAkSFQoNc2lnbmluZ19ub25jZRgMIAEoCRIPCgdob29rX2lkGA0gASgJQgoKCF9lbmFibGVkIioKDENoYW5nZVRhcmdldBIMCgRraW5kGAEgASgJEgwKBG5hbWUYAiABKAkiowIKDUNoYW5nZVJlcXVlc3QSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIMCgRuYW1lGAIgASgJEigKBnRhcmdldBgDIAEoCzIYLnJldGludWUudjEuQ2hhbmdlVGFyZ2V0Eg8KB3BheWxvYWQYBCABKAwSEwoLdXBkYXRlX21hc2sYBSABKAkSFwoPYmFzZV9nZW5lcmF0aW9uGAYgASgDEhMKC3Byb3Bvc2VkX2J5GAcgASgJEhUKDWp1c3RpZmljYXRpb24YCCABKAkSLQoFc3RhdGUYCSABKA4yHi5yZXRpbnVlLnYxLkNoYW5nZVJlcXVlc3RTdGF0ZRISCgpkZWNpZGVkX2J5GAogASgJEgwKBG5vdGUYCyABKAkqXQoLSW5wdXRGb3JtYXQSHAoYSU5QVVRfRk9STUFUX1VOU1BFQ0lGSUVEEAASFQoRSU5QVVRfRk9STUFUX1lBTUwQARIZChVJTlBVVF9GT1JNQVRfTUFSS0RPV04QAipHCgdTYW5kYm94EhcKE1NBTkRCT1hfVU5TUEVDSUZJRUQQABIQCgxTQU5EQk9YX05PTkUQARIRCg1TQU5EQk9YX0JXUkFQEAIqZwoNTmV0d29ya0FjY2VzcxIeChpORVRXT1JLX0FDQ0VTU19VTlNQRUNJRklFRBAAEhcKE05FVFdPUktfQUNDRVNTX0ZVTEwQARIdChlORVRXT1JLX0FDQ0VTU19NT0RFTF9PTkxZEAIqfAoNT3ZlcmxhcFBvbGljeRIeChpPVkVSTEFQX1BPTElDWV9VTlNQRUNJRklFRBAAEhcKE09WRVJMQVBfUE9MSUNZX1NLSVAQARIYChRPVkVSTEFQX1BPTElDWV9RVUVVRRACEhgKFE9WRVJMQVBfUE9MSUNZX0FMTE9XEAMqhwEKD01pc3NlZFJ1blBvbGljeRIhCh1NSVNTRURfUlVOX1BPTElDWV9VTlNQRUNJRklFRBAAEhoKFk1JU1NFRF9SVU5fUE9MSUNZX1NLSVAQARIaChZNSVNTRURfUlVOX1BPTElDWV9PTkNFEAISGQoVTUlTU0VEX1JVTl9QT0xJQ1lfQUxMEAMqcAoPSW50ZWdyYXRpb25UeXBlEiAKHElOVEVHUkFUSU9OX1RZUEVfVU5TUEVDSUZJRUQQABIcChhJTlRFR1JBVElPTl9UWVBFX1dFQkhPT0sQARIdChlJTlRFR1JBVElPTl9UWVBFX0NPREVIT1NUEAIqnwEKEkNoYW5nZVJlcXVlc3RTdGF0ZRIkCiBDSEFOR0VfUkVRVUVTVF9TVEFURV9VTlNQRUNJRklFRBAAEh0KGUNIQU5HRV9SRVFVRVNUX1NUQVRFX09QRU4QARIhCh1DSEFOR0VfUkVRVUVTVF9TVEFURV9BUFBST1ZFRBACEiEKHUNIQU5HRV9SRVFVRVNUX1NUQVRFX1JFSkVDVEVEEANiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_retinue_v1_access, file_retinue_v1_agent, file_retinue_v1_agent_id, file_retinue_v1_event, file_retinue_v1_settings, file_retinue_v1_task]);
 
 /**
  * Kept by the server on every document; ignored when sent.
@@ -360,6 +368,13 @@ export type Environment = Message<"retinue.v1.Environment"> & {
    * @generated from field: repeated retinue.v1.SetupCommand setup_commands = 5;
    */
   setupCommands: SetupCommand[];
+
+  /**
+   * Vm-profile document: what the agent's processes run in. Empty: what the server is set up for.
+   *
+   * @generated from field: string vm_profile = 6;
+   */
+  vmProfile: string;
 };
 
 /**
@@ -449,6 +464,121 @@ export const SetupCommandSchema: GenMessage<SetupCommand> = /*@__PURE__*/
   messageDesc(file_retinue_v1_catalog, 8);
 
 /**
+ * Kind `vm-profile`: what an agent's processes run in. A profile that names what the host cannot enforce is
+ * refused when an agent is spawned, not weakened.
+ *
+ * @generated from message retinue.v1.VmProfile
+ */
+export type VmProfile = Message<"retinue.v1.VmProfile"> & {
+  /**
+   * Kept by the server.
+   *
+   * @generated from field: retinue.v1.Meta meta = 1;
+   */
+  meta?: Meta | undefined;
+
+  /**
+   * Name for people.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+
+  /**
+   * What it is for.
+   *
+   * @generated from field: string description = 3;
+   */
+  description: string;
+
+  /**
+   * The sandbox.
+   *
+   * @generated from field: retinue.v1.Sandbox sandbox = 4;
+   */
+  sandbox: Sandbox;
+
+  /**
+   * The network; MODEL_ONLY needs a sandbox.
+   *
+   * @generated from field: retinue.v1.NetworkAccess network = 5;
+   */
+  network: NetworkAccess;
+
+  /**
+   * Memory of all processes of an agent together, 64 MiB to 4 TiB; 0: no limit of its own.
+   *
+   * @generated from field: int64 memory_mib = 6;
+   */
+  memoryMib: bigint;
+
+  /**
+   * Processes and threads of an agent at once, 8 to 100000; 0: no limit of its own.
+   *
+   * @generated from field: int32 max_processes = 7;
+   */
+  maxProcesses: number;
+};
+
+/**
+ * Describes the message retinue.v1.VmProfile.
+ * Use `create(VmProfileSchema)` to create a new message.
+ */
+export const VmProfileSchema: GenMessage<VmProfile> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 9);
+
+/**
+ * Kind `secret`: a value that documents refer to by name and that nobody reads back. It is kept encrypted with the
+ * server's master key, apart from the document, and only the newest one is kept.
+ *
+ * @generated from message retinue.v1.Secret
+ */
+export type Secret = Message<"retinue.v1.Secret"> & {
+  /**
+   * Kept by the server.
+   *
+   * @generated from field: retinue.v1.Meta meta = 1;
+   */
+  meta?: Meta | undefined;
+
+  /**
+   * Name for people.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+
+  /**
+   * What it is for.
+   *
+   * @generated from field: string description = 3;
+   */
+  description: string;
+
+  /**
+   * The value, at most 64 KiB. Required when the secret is created; empty in a later write: it stays as it is. In no
+   * answer.
+   *
+   * @generated from field: string value = 4;
+   */
+  value: string;
+
+  /**
+   * Counts the values: one more with each write whose value differs from the one before. Set by the server.
+   *
+   * @generated from field: int64 value_version = 5;
+   */
+  valueVersion: bigint;
+};
+
+/**
+ * Describes the message retinue.v1.Secret.
+ * Use `create(SecretSchema)` to create a new message.
+ */
+export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 10);
+
+/**
  * Kind `pool-config`: how many agents run at once.
  *
  * @generated from message retinue.v1.PoolConfig
@@ -502,7 +632,7 @@ export type PoolConfig = Message<"retinue.v1.PoolConfig"> & {
  * Use `create(PoolConfigSchema)` to create a new message.
  */
 export const PoolConfigSchema: GenMessage<PoolConfig> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 9);
+  messageDesc(file_retinue_v1_catalog, 11);
 
 /**
  * Kind `model`: a name that agents can ask for.
@@ -558,7 +688,7 @@ export type Model = Message<"retinue.v1.Model"> & {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 10);
+  messageDesc(file_retinue_v1_catalog, 12);
 
 /**
  * US dollars per million tokens.
@@ -593,7 +723,7 @@ export type ModelPrices = Message<"retinue.v1.ModelPrices"> & {
  * Use `create(ModelPricesSchema)` to create a new message.
  */
 export const ModelPricesSchema: GenMessage<ModelPrices> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 11);
+  messageDesc(file_retinue_v1_catalog, 13);
 
 /**
  * Kind `service-profile`: an owner of agents that is no person.
@@ -635,7 +765,7 @@ export type ServiceProfile = Message<"retinue.v1.ServiceProfile"> & {
  * Use `create(ServiceProfileSchema)` to create a new message.
  */
 export const ServiceProfileSchema: GenMessage<ServiceProfile> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 12);
+  messageDesc(file_retinue_v1_catalog, 14);
 
 /**
  * Kind `token`: an API key. Creating the document makes the key; deleting it or setting `revoked` ends the
@@ -727,7 +857,411 @@ export type Token = Message<"retinue.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 13);
+  messageDesc(file_retinue_v1_catalog, 15);
+
+/**
+ * Kind `share-link`: read-only access to one agent for whoever has the link. Needs `agents:message` on the agent and no
+ * scope of the catalog; links to agents that the caller may not message are not shown. Deleting the document or setting
+ * `revoked` ends the link and its open streams at once.
+ *
+ * @generated from message retinue.v1.ShareLink
+ */
+export type ShareLink = Message<"retinue.v1.ShareLink"> & {
+  /**
+   * Kept by the server.
+   *
+   * @generated from field: retinue.v1.Meta meta = 1;
+   */
+  meta?: Meta | undefined;
+
+  /**
+   * Name for people.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+
+  /**
+   * Required: the agent. The answer names it in full: the link stays with this incarnation. Cannot change.
+   *
+   * @generated from field: retinue.v1.AgentId agent_id = 3;
+   */
+  agentId?: AgentId | undefined;
+
+  /**
+   * Required: what is shown.
+   *
+   * @generated from field: retinue.v1.ShareAccess access = 4;
+   */
+  access: ShareAccess;
+
+  /**
+   * Also shows the agents below it.
+   *
+   * @generated from field: bool include_descendants = 5;
+   */
+  includeDescendants: boolean;
+
+  /**
+   * When the link stops working, at most a year ahead; unset: 30 days after it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 6;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * The link does not work any more. Cannot be undone.
+   *
+   * @generated from field: bool revoked = 7;
+   */
+  revoked: boolean;
+
+  /**
+   * Public part of the link's key. Set by the server.
+   *
+   * @generated from field: string key_id = 8;
+   */
+  keyId: string;
+
+  /**
+   * When the link was last used, to the minute. Set by the server.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 9;
+   */
+  lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * The link, `<public url>/ui/share#<key>`: only in the answer that creates it. What follows `#` never reaches a
+   * server in a request line; pages send it as `Authorization: Bearer <key>`, and Whoami tells them what it shows. Set
+   * by the server.
+   *
+   * @generated from field: string url = 10;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message retinue.v1.ShareLink.
+ * Use `create(ShareLinkSchema)` to create a new message.
+ */
+export const ShareLinkSchema: GenMessage<ShareLink> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 16);
+
+/**
+ * Kind `schedule`: spawns or messages an agent at set times. Needs beside `catalog:write` what the action needs:
+ * `agents:spawn` or `agents:message`.
+ *
+ * @generated from message retinue.v1.Schedule
+ */
+export type Schedule = Message<"retinue.v1.Schedule"> & {
+  /**
+   * Kept by the server.
+   *
+   * @generated from field: retinue.v1.Meta meta = 1;
+   */
+  meta?: Meta | undefined;
+
+  /**
+   * Name for people.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+
+  /**
+   * What it is for.
+   *
+   * @generated from field: string description = 3;
+   */
+  description: string;
+
+  /**
+   * Required: minute, hour, day of month, month, day of week, as in crontab(5), or `@hourly`, `@daily`, `@weekly`,
+   * `@monthly`, `@yearly`. A time that daylight saving skips counts as the moment after the gap; one that it
+   * repeats counts once.
+   *
+   * @generated from field: string cron = 4;
+   */
+  cron: string;
+
+  /**
+   * Name in the IANA database, `Europe/Berlin`; empty: `UTC`.
+   *
+   * @generated from field: string time_zone = 5;
+   */
+  timeZone: string;
+
+  /**
+   * Does nothing until it is unset; times that pass meanwhile are not made up for.
+   *
+   * @generated from field: bool paused = 6;
+   */
+  paused: boolean;
+
+  /**
+   * What to do while the last one is not over.
+   *
+   * @generated from field: retinue.v1.OverlapPolicy overlap_policy = 7;
+   */
+  overlapPolicy: OverlapPolicy;
+
+  /**
+   * What to do about times that passed while the server was down.
+   *
+   * @generated from field: retinue.v1.MissedRunPolicy missed_run_policy = 8;
+   */
+  missedRunPolicy: MissedRunPolicy;
+
+  /**
+   * What is done, exactly one.
+   *
+   * @generated from oneof retinue.v1.Schedule.action
+   */
+  action: {
+    /**
+     * Spawns a root agent.
+     *
+     * @generated from field: retinue.v1.ScheduleSpawn spawn = 9;
+     */
+    value: ScheduleSpawn;
+    case: "spawn";
+  } | {
+    /**
+     * Sends a message to an agent.
+     *
+     * @generated from field: retinue.v1.ScheduleMessage message = 10;
+     */
+    value: ScheduleMessage;
+    case: "message";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Service profile that it acts as; the writer must be one of its callers. Empty: it acts as its writer.
+   *
+   * @generated from field: string service_profile = 11;
+   */
+  serviceProfile: string;
+
+  /**
+   * As whom it acts, `<provider_name>/<account>`: the last writer or the service profile. Set by the server.
+   *
+   * @generated from field: string acts_as = 12;
+   */
+  actsAs: string;
+};
+
+/**
+ * Describes the message retinue.v1.Schedule.
+ * Use `create(ScheduleSchema)` to create a new message.
+ */
+export const ScheduleSchema: GenMessage<Schedule> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 17);
+
+/**
+ * The agent that a schedule spawns, with the fields of SpawnAgent. Each time makes an agent of its own, named
+ * `<schedule>-<minute in UTC>`, `nightly-20260101t0200z`.
+ *
+ * @generated from message retinue.v1.ScheduleSpawn
+ */
+export type ScheduleSpawn = Message<"retinue.v1.ScheduleSpawn"> & {
+  /**
+   * Workspace; empty: selected as by SpawnAgent.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * Required: the work.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * What is wanted as a result, in words.
+   *
+   * @generated from field: string expected_output = 3;
+   */
+  expectedOutput: string;
+
+  /**
+   * Persona; empty: the workspace's.
+   *
+   * @generated from field: string agent = 4;
+   */
+  agent: string;
+
+  /**
+   * Environment; empty: the workspace's.
+   *
+   * @generated from field: string environment = 5;
+   */
+  environment: string;
+
+  /**
+   * Settings.
+   *
+   * @generated from field: retinue.v1.SettingDefaults settings = 6;
+   */
+  settings?: SettingDefaults | undefined;
+
+  /**
+   * At most 16.
+   *
+   * @generated from field: map<string, string> labels = 7;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * Limits for the agent and everything below it.
+   *
+   * @generated from field: retinue.v1.BudgetLimits budget = 8;
+   */
+  budget?: BudgetLimits | undefined;
+};
+
+/**
+ * Describes the message retinue.v1.ScheduleSpawn.
+ * Use `create(ScheduleSpawnSchema)` to create a new message.
+ */
+export const ScheduleSpawnSchema: GenMessage<ScheduleSpawn> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 18);
+
+/**
+ * The message that a schedule sends.
+ *
+ * @generated from message retinue.v1.ScheduleMessage
+ */
+export type ScheduleMessage = Message<"retinue.v1.ScheduleMessage"> & {
+  /**
+   * Required: the agent, of the schedule's own owner: its path, and its workspace where there are several.
+   *
+   * @generated from field: retinue.v1.AgentId agent_id = 1;
+   */
+  agentId?: AgentId | undefined;
+
+  /**
+   * Required: the message.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+};
+
+/**
+ * Describes the message retinue.v1.ScheduleMessage.
+ * Use `create(ScheduleMessageSchema)` to create a new message.
+ */
+export const ScheduleMessageSchema: GenMessage<ScheduleMessage> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 19);
+
+/**
+ * Kind `integration`: a connection to another system.
+ *
+ * @generated from message retinue.v1.Integration
+ */
+export type Integration = Message<"retinue.v1.Integration"> & {
+  /**
+   * Kept by the server.
+   *
+   * @generated from field: retinue.v1.Meta meta = 1;
+   */
+  meta?: Meta | undefined;
+
+  /**
+   * Name for people.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+
+  /**
+   * What it is for.
+   *
+   * @generated from field: string description = 3;
+   */
+  description: string;
+
+  /**
+   * Required. Cannot change.
+   *
+   * @generated from field: retinue.v1.IntegrationType type = 4;
+   */
+  type: IntegrationType;
+
+  /**
+   * WEBHOOK, required: where events are posted, `https://…`, or `http://…` where the server allows it.
+   *
+   * @generated from field: string url = 5;
+   */
+  url: string;
+
+  /**
+   * WEBHOOK: types of events that are posted; empty: all.
+   *
+   * @generated from field: repeated retinue.v1.EventType events = 6;
+   */
+  events: EventType[];
+
+  /**
+   * Workspaces whose agents it concerns; empty: all.
+   *
+   * @generated from field: repeated string workspaces = 7;
+   */
+  workspaces: string[];
+
+  /**
+   * CODEHOST: logins whose comments and reviews are passed on; empty: nobody's.
+   *
+   * @generated from field: repeated string allowed_authors = 8;
+   */
+  allowedAuthors: string[];
+
+  /**
+   * Whether it works. Unset in a write: as it was, and true at first. The server sets it to false after repeated
+   * failures; setting it to true tries again.
+   *
+   * @generated from field: optional bool enabled = 9;
+   */
+  enabled?: boolean | undefined;
+
+  /**
+   * Why the server set `enabled` to false; empty otherwise. Set by the server.
+   *
+   * @generated from field: string disabled_reason = 10;
+   */
+  disabledReason: string;
+
+  /**
+   * Key that deliveries are signed with, `whsec_<base64>`: only in the answer that creates the document. Derived from
+   * the server's master key, never stored. Set by the server.
+   *
+   * @generated from field: string signing_secret = 11;
+   */
+  signingSecret: string;
+
+  /**
+   * What the key is derived from beside the master key; tells nothing by itself. Set by the server.
+   *
+   * @generated from field: string signing_nonce = 12;
+   */
+  signingNonce: string;
+
+  /**
+   * CODEHOST: names this integration in `/hooks/<hookId>`. Set by the server.
+   *
+   * @generated from field: string hook_id = 13;
+   */
+  hookId: string;
+};
+
+/**
+ * Describes the message retinue.v1.Integration.
+ * Use `create(IntegrationSchema)` to create a new message.
+ */
+export const IntegrationSchema: GenMessage<Integration> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 20);
 
 /**
  * The document that a change request is about.
@@ -755,7 +1289,7 @@ export type ChangeTarget = Message<"retinue.v1.ChangeTarget"> & {
  * Use `create(ChangeTargetSchema)` to create a new message.
  */
 export const ChangeTargetSchema: GenMessage<ChangeTarget> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 14);
+  messageDesc(file_retinue_v1_catalog, 21);
 
 /**
  * Kind `change-request`: a write that somebody proposed. Made by PutResource of a caller who may only
@@ -848,7 +1382,7 @@ export type ChangeRequest = Message<"retinue.v1.ChangeRequest"> & {
  * Use `create(ChangeRequestSchema)` to create a new message.
  */
 export const ChangeRequestSchema: GenMessage<ChangeRequest> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 15);
+  messageDesc(file_retinue_v1_catalog, 22);
 
 /**
  * How the command line takes input for a kind.
@@ -883,6 +1417,192 @@ export enum InputFormat {
  */
 export const InputFormatSchema: GenEnum<InputFormat> = /*@__PURE__*/
   enumDesc(file_retinue_v1_catalog, 0);
+
+/**
+ * How an agent's processes are kept apart from the rest of the machine.
+ *
+ * @generated from enum retinue.v1.Sandbox
+ */
+export enum Sandbox {
+  /**
+   * As the server is set up.
+   *
+   * @generated from enum value: SANDBOX_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Not at all.
+   *
+   * @generated from enum value: SANDBOX_NONE = 1;
+   */
+  NONE = 1,
+
+  /**
+   * By bubblewrap: nothing survives a kill, and only the agent's own checkout and home can be written.
+   *
+   * @generated from enum value: SANDBOX_BWRAP = 2;
+   */
+  BWRAP = 2,
+}
+
+/**
+ * Describes the enum retinue.v1.Sandbox.
+ */
+export const SandboxSchema: GenEnum<Sandbox> = /*@__PURE__*/
+  enumDesc(file_retinue_v1_catalog, 1);
+
+/**
+ * What an agent's processes can reach.
+ *
+ * @generated from enum retinue.v1.NetworkAccess
+ */
+export enum NetworkAccess {
+  /**
+   * As `NETWORK_ACCESS_FULL`.
+   *
+   * @generated from enum value: NETWORK_ACCESS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Whatever the machine can.
+   *
+   * @generated from enum value: NETWORK_ACCESS_FULL = 1;
+   */
+  FULL = 1,
+
+  /**
+   * The server's tools and the model's service, nothing else.
+   *
+   * @generated from enum value: NETWORK_ACCESS_MODEL_ONLY = 2;
+   */
+  MODEL_ONLY = 2,
+}
+
+/**
+ * Describes the enum retinue.v1.NetworkAccess.
+ */
+export const NetworkAccessSchema: GenEnum<NetworkAccess> = /*@__PURE__*/
+  enumDesc(file_retinue_v1_catalog, 2);
+
+/**
+ * What a schedule does when what it started last is not over: a spawned agent that has not ended, or a message whose
+ * turn has not.
+ *
+ * @generated from enum retinue.v1.OverlapPolicy
+ */
+export enum OverlapPolicy {
+  /**
+   * As `OVERLAP_POLICY_SKIP`.
+   *
+   * @generated from enum value: OVERLAP_POLICY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Leaves this time out.
+   *
+   * @generated from enum value: OVERLAP_POLICY_SKIP = 1;
+   */
+  SKIP = 1,
+
+  /**
+   * Waits until it is over, then does it once, however many times have passed.
+   *
+   * @generated from enum value: OVERLAP_POLICY_QUEUE = 2;
+   */
+  QUEUE = 2,
+
+  /**
+   * Does it all the same.
+   *
+   * @generated from enum value: OVERLAP_POLICY_ALLOW = 3;
+   */
+  ALLOW = 3,
+}
+
+/**
+ * Describes the enum retinue.v1.OverlapPolicy.
+ */
+export const OverlapPolicySchema: GenEnum<OverlapPolicy> = /*@__PURE__*/
+  enumDesc(file_retinue_v1_catalog, 3);
+
+/**
+ * What a schedule does about times that passed while the server was down.
+ *
+ * @generated from enum retinue.v1.MissedRunPolicy
+ */
+export enum MissedRunPolicy {
+  /**
+   * As `MISSED_RUN_POLICY_ONCE`.
+   *
+   * @generated from enum value: MISSED_RUN_POLICY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Nothing.
+   *
+   * @generated from enum value: MISSED_RUN_POLICY_SKIP = 1;
+   */
+  SKIP = 1,
+
+  /**
+   * Does it once, for the last of them.
+   *
+   * @generated from enum value: MISSED_RUN_POLICY_ONCE = 2;
+   */
+  ONCE = 2,
+
+  /**
+   * Does it for each of them, oldest first, the newest 100 at most.
+   *
+   * @generated from enum value: MISSED_RUN_POLICY_ALL = 3;
+   */
+  ALL = 3,
+}
+
+/**
+ * Describes the enum retinue.v1.MissedRunPolicy.
+ */
+export const MissedRunPolicySchema: GenEnum<MissedRunPolicy> = /*@__PURE__*/
+  enumDesc(file_retinue_v1_catalog, 4);
+
+/**
+ * What an integration does.
+ *
+ * @generated from enum retinue.v1.IntegrationType
+ */
+export enum IntegrationType {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: INTEGRATION_TYPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Posts events of agents to a URL, signed as Standard Webhooks has it.
+   *
+   * @generated from enum value: INTEGRATION_TYPE_WEBHOOK = 1;
+   */
+  WEBHOOK = 1,
+
+  /**
+   * Takes deliveries of a code host at `POST <public url>/hooks/<hookId>`: comments and reviews of pull requests
+   * become messages to the agent whose branch it is.
+   *
+   * @generated from enum value: INTEGRATION_TYPE_CODEHOST = 2;
+   */
+  CODEHOST = 2,
+}
+
+/**
+ * Describes the enum retinue.v1.IntegrationType.
+ */
+export const IntegrationTypeSchema: GenEnum<IntegrationType> = /*@__PURE__*/
+  enumDesc(file_retinue_v1_catalog, 5);
 
 /**
  * Where a change request stands.
@@ -923,5 +1643,5 @@ export enum ChangeRequestState {
  * Describes the enum retinue.v1.ChangeRequestState.
  */
 export const ChangeRequestStateSchema: GenEnum<ChangeRequestState> = /*@__PURE__*/
-  enumDesc(file_retinue_v1_catalog, 1);
+  enumDesc(file_retinue_v1_catalog, 6);
 

@@ -7,8 +7,9 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { ShareAccess } from "./access_pb.js";
 import { file_retinue_v1_access } from "./access_pb.js";
-import type { Provider, Tenant } from "./agent_id_pb.js";
+import type { AgentId, Provider, Tenant } from "./agent_id_pb.js";
 import { file_retinue_v1_agent_id } from "./agent_id_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -16,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/identity_service.proto.
  */
 export const file_retinue_v1_identity_service: GenFile = /*@__PURE__*/
-  fileDesc("CiFyZXRpbnVlL3YxL2lkZW50aXR5X3NlcnZpY2UucHJvdG8SCnJldGludWUudjEiDwoNV2hvYW1pUmVxdWVzdCKLAgoOV2hvYW1pUmVzcG9uc2USIgoGdGVuYW50GAEgASgLMhIucmV0aW51ZS52MS5UZW5hbnQSLAoOb3duZXJfcHJvdmlkZXIYAiABKA4yFC5yZXRpbnVlLnYxLlByb3ZpZGVyEg8KB2FjY291bnQYAyABKAkSDgoGa2V5X2lkGAQgASgJEhAKCGtleV9uYW1lGAUgASgJEgwKBHJvbGUYBiABKAkSDgoGc2NvcGVzGAcgAygJEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBnNlcnZlchgJIAEoCzIWLnJldGludWUudjEuU2VydmVySW5mbyIdCgpTZXJ2ZXJJbmZvEg8KB3ZlcnNpb24YASABKAkybAoPSWRlbnRpdHlTZXJ2aWNlElkKBldob2FtaRIZLnJldGludWUudjEuV2hvYW1pUmVxdWVzdBoaLnJldGludWUudjEuV2hvYW1pUmVzcG9uc2UiGKK7GAIQAYLT5JMCDBIKL3YxL3dob2FtaWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_retinue_v1_access, file_retinue_v1_agent_id]);
+  fileDesc("CiFyZXRpbnVlL3YxL2lkZW50aXR5X3NlcnZpY2UucHJvdG8SCnJldGludWUudjEiDwoNV2hvYW1pUmVxdWVzdCKzAgoOV2hvYW1pUmVzcG9uc2USIgoGdGVuYW50GAEgASgLMhIucmV0aW51ZS52MS5UZW5hbnQSLAoOb3duZXJfcHJvdmlkZXIYAiABKA4yFC5yZXRpbnVlLnYxLlByb3ZpZGVyEg8KB2FjY291bnQYAyABKAkSDgoGa2V5X2lkGAQgASgJEhAKCGtleV9uYW1lGAUgASgJEgwKBHJvbGUYBiABKAkSDgoGc2NvcGVzGAcgAygJEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBnNlcnZlchgJIAEoCzIWLnJldGludWUudjEuU2VydmVySW5mbxImCgVzaGFyZRgKIAEoCzIXLnJldGludWUudjEuU2hhcmVkQWdlbnQiegoLU2hhcmVkQWdlbnQSJQoIYWdlbnRfaWQYASABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSJwoGYWNjZXNzGAIgASgOMhcucmV0aW51ZS52MS5TaGFyZUFjY2VzcxIbChNpbmNsdWRlX2Rlc2NlbmRhbnRzGAMgASgIIh0KClNlcnZlckluZm8SDwoHdmVyc2lvbhgBIAEoCTJsCg9JZGVudGl0eVNlcnZpY2USWQoGV2hvYW1pEhkucmV0aW51ZS52MS5XaG9hbWlSZXF1ZXN0GhoucmV0aW51ZS52MS5XaG9hbWlSZXNwb25zZSIYorsYAhABgtPkkwIMEgovdjEvd2hvYW1pYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp, file_retinue_v1_access, file_retinue_v1_agent_id]);
 
 /**
  * Request of Whoami.
@@ -101,6 +102,13 @@ export type WhoamiResponse = Message<"retinue.v1.WhoamiResponse"> & {
    * @generated from field: retinue.v1.ServerInfo server = 9;
    */
   server?: ServerInfo | undefined;
+
+  /**
+   * Set for the key of a share link: all that the key shows. The owner is the agent's.
+   *
+   * @generated from field: retinue.v1.SharedAgent share = 10;
+   */
+  share?: SharedAgent | undefined;
 };
 
 /**
@@ -109,6 +117,41 @@ export type WhoamiResponse = Message<"retinue.v1.WhoamiResponse"> & {
  */
 export const WhoamiResponseSchema: GenMessage<WhoamiResponse> = /*@__PURE__*/
   messageDesc(file_retinue_v1_identity_service, 1);
+
+/**
+ * What a share link shows.
+ *
+ * @generated from message retinue.v1.SharedAgent
+ */
+export type SharedAgent = Message<"retinue.v1.SharedAgent"> & {
+  /**
+   * The agent.
+   *
+   * @generated from field: retinue.v1.AgentId agent_id = 1;
+   */
+  agentId?: AgentId | undefined;
+
+  /**
+   * What of it.
+   *
+   * @generated from field: retinue.v1.ShareAccess access = 2;
+   */
+  access: ShareAccess;
+
+  /**
+   * Also the agents below it.
+   *
+   * @generated from field: bool include_descendants = 3;
+   */
+  includeDescendants: boolean;
+};
+
+/**
+ * Describes the message retinue.v1.SharedAgent.
+ * Use `create(SharedAgentSchema)` to create a new message.
+ */
+export const SharedAgentSchema: GenMessage<SharedAgent> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_identity_service, 2);
 
 /**
  * About a server.
@@ -129,7 +172,7 @@ export type ServerInfo = Message<"retinue.v1.ServerInfo"> & {
  * Use `create(ServerInfoSchema)` to create a new message.
  */
 export const ServerInfoSchema: GenMessage<ServerInfo> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_identity_service, 2);
+  messageDesc(file_retinue_v1_identity_service, 3);
 
 /**
  * Tells callers who they are.

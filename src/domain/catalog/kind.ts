@@ -5,6 +5,7 @@ import type { Caller } from "../caller.js";
 import type { FieldViolation } from "../fault.js";
 import type { KeyParts, KeyRecord } from "../key.js";
 import type { Scope } from "../scope.js";
+import type { Vault } from "../vault.js";
 
 /** Every kind's document: a message that has a `meta`. */
 export type Document = Message & { meta?: Meta | undefined };
@@ -24,6 +25,8 @@ export interface Kind<D extends Document = Document> {
   readonly builtins: ReadonlyMap<string, D>;
   /** Fields, beside `meta`, that only the server writes; what a caller sends there is ignored. */
   readonly serverSet: readonly (keyof D & string)[];
+  /** Whether a caller with the scope may see and touch this document; absent: every one. */
+  readonly isFor?: (document: D, caller: Caller) => boolean;
   /** What is wrong with the document, field by field; JSON names, `repos[0].url`. */
   validate(document: D): FieldViolation[];
   /**
@@ -46,8 +49,13 @@ export interface KindWrite<D> {
   readonly beforeKey: KeyRecord | undefined;
   readonly caller: Caller;
   readonly nowMs: number;
+  /** The value of `before` in the vault, for kinds that have one. */
+  readonly beforeSealed: Uint8Array | undefined;
   /** Fresh random key parts, for kinds that make a secret. */
   readonly newKey: () => KeyParts;
+  readonly vault: Vault;
+  /** How people reach this server. */
+  readonly publicUrl: string;
 }
 
 export interface Settled<D> {
@@ -57,4 +65,6 @@ export interface Settled<D> {
   readonly reveal?: Readonly<Record<string, string>>;
   /** The key to store in the same commit. */
   readonly key?: KeyRecord;
+  /** The sealed value to store in the same commit, in place of the one before. */
+  readonly sealed?: Uint8Array;
 }

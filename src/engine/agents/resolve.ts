@@ -3,8 +3,10 @@ import { type AgentId, AgentIdSchema } from "../../../gen/retinue/v1/agent_id_pb
 import { agentIdMessage } from "../../domain/agent/agent-id.js";
 import { mayActFor, resolveIncarnation, resolveOwner } from "../../domain/agent/owner.js";
 import { requireFound } from "../../domain/agent/phase.js";
+import { requireShared } from "../../domain/agent/shared.js";
 import { type Caller, resolveTenant } from "../../domain/caller.js";
 import { invalidField } from "../../domain/fault.js";
+import type { ShareGrant } from "../../domain/key.js";
 import type { AgentRow } from "../../storage/agent-rows.js";
 import type { Store } from "../../storage/store.js";
 import { listedAgentOf } from "./rows.js";
@@ -19,6 +21,7 @@ export async function resolveAgent(
   asked: AgentId | undefined,
   access: "read" | "change",
 ): Promise<AgentRow> {
+  if (caller.share) return resolveShared(store, caller, caller.share, asked);
   const byUid = asked !== undefined && asked.agent.length === 0 && asked.uid !== "";
   const agentId = byUid ? await completed(store, caller, asked) : asked;
   const { tenant, ownerProvider, account } = resolveOwner(caller, agentId);
@@ -50,4 +53,41 @@ async function completed(store: Store, caller: Caller, asked: AgentId): Promise<
   const seen = row?.tenant === tenant && mayActFor(caller, row) ? row : undefined;
   const { key, uid } = listedAgentOf(requireFound(seen, [asked.uid]));
   return create(AgentIdSchema, agentIdMessage(key, uid));
+}
+
+/** Within a share link: its own agent where none is named, and below it only what descends from that incarnation. */
+async function resolveShared(
+  store: Store,
+  caller: Caller,
+  share: ShareGrant,
+  asked: AgentId | undefined,
+): Promise<AgentRow> {
+  const { tenant, ownerProvider, account } = resolveOwner(caller, asked);
+  const uid = asked?.uid ?? "";
+  if (uid !== "" && asked?.agent.length === 0) {
+    const row = (await store.agent(uid))?.row;
+    const shown =
+      row && (uid === share.uid || (share.includeDescendants && (await descends(store, row, share.uid))));
+    return requireFound(shown ? row : undefined, [uid]);
+  }
+  const path = asked?.agent.length ? asked.agent : share.path;
+  requireShared(share, path, asked?.workspace ?? "");
+  const rows = await store.incarnations({
+    tenant,
+    ownerProvider,
+    account,
+    path: path.join("/"),
+    workspace: share.workspace,
+    limit: MAX_INCARNATIONS,
+  });
+  for (const row of rows) {
+    if ((uid === "" || uid === row.uid) && (await descends(store, row, share.uid))) return row;
+  }
+  return requireFound<AgentRow>(undefined, path);
+}
+
+async function descends(store: Store, row: AgentRow, uid: string): Promise<boolean> {
+  if (row.uid === uid) return true;
+  const parent = row.parentUid === "" ? undefined : await store.agent(row.parentUid);
+  return parent !== undefined && descends(store, parent.row, uid);
 }

@@ -1,17 +1,20 @@
-import type { ChangeRequest } from "../../../gen/retinue/v1/catalog_pb.js";
+import type { ChangeRequest, ShareLink } from "../../../gen/retinue/v1/catalog_pb.js";
 import { requireScope } from "../../domain/caller.js";
 import { parseDocument } from "../../domain/catalog/document.js";
 import type { Document } from "../../domain/catalog/kind.js";
 import { changeRequest } from "../../domain/catalog/kinds/change-request.js";
 import { kindOf } from "../../domain/catalog/kinds/index.js";
+import { shareLink } from "../../domain/catalog/kinds/share-link.js";
 import { isFullReplace, resolveMask } from "../../domain/catalog/mask.js";
 import { failedPrecondition, invalidField } from "../../domain/fault.js";
 import type { KeyRecord } from "../../domain/key.js";
+import type { Vault } from "../../domain/vault.js";
 import type { Schemas } from "../../schemas/schemas.js";
 import type { Change, ResourceKey, Store, StoredResource } from "../../storage/store.js";
 import type { Auditor } from "../audit.js";
 import type { Clock } from "../clock.js";
 import { createDoor } from "../door.js";
+import { type AmendRequest, decideAmend } from "./amend.js";
 import {
   changeRequestOf,
   changeRequestRef,
@@ -23,6 +26,7 @@ import {
 } from "./change-requests.js";
 import { decidePut, type Moment, type PutReply, type PutRequest } from "./put.js";
 import { decideRemove, type RemoveRequest } from "./remove.js";
+import { withShareTarget } from "./share-target.js";
 import { type CatalogDecision, type CatalogValue, documentOf, doorKey, loadValue } from "./values.js";
 
 /** Writes of catalog documents. Reads are in read.ts: they need no door. */
@@ -31,6 +35,8 @@ export interface Catalog {
   /** Makes a change-request of a write; answers with the record. */
   propose(request: PutRequest): Promise<StoredResource>;
   remove(request: RemoveRequest): Promise<{ generation: number }>;
+  /** A write of the server itself, server-set fields included. A document that is gone stays gone. */
+  amend<D extends Document>(request: AmendRequest<D>): Promise<void>;
   approve(verdict: Verdict): Promise<{ record: ChangeRequest; stored: StoredResource; generation: number }>;
   reject(verdict: Verdict): Promise<{ record: ChangeRequest; stored: StoredResource }>;
 }
@@ -38,19 +44,32 @@ export interface Catalog {
 /** Documents kept in memory between writes: enough for those that are written all the time. */
 const REMEMBERED = 256;
 
-export function createCatalog(
-  store: Store,
-  clock: Clock,
-  auditor: Auditor,
-  schemas: Pick<Schemas, "check">,
-  keyChanged: (key: KeyRecord) => void,
-): Catalog {
+export interface CatalogOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly auditor: Auditor;
+  readonly schemas: Pick<Schemas, "check">;
+  readonly vault: Vault;
+  /** How people reach this server; known once it listens. */
+  readonly publicUrl: () => string;
+  /** A key was changed by a commit that stands. */
+  readonly keyChanged: (key: KeyRecord) => void;
+}
+
+export function createCatalog(options: CatalogOptions): Catalog {
+  const { store, clock, auditor, schemas, vault, keyChanged } = options;
   const door = createDoor<CatalogValue>({
     store,
     load: (key) => loadValue(store, key),
     remember: REMEMBERED,
   });
-  const moment = (): Moment => ({ nowMs: clock.nowMs(), newKey: clock.newKey, auditor });
+  const moment = (): Moment => ({
+    nowMs: clock.nowMs(),
+    newKey: clock.newKey,
+    vault,
+    publicUrl: options.publicUrl(),
+    auditor,
+  });
 
   /** Goes through the door, and tells of the keys that the commit changed once it stands. */
   async function change<R>(
@@ -70,7 +89,11 @@ export function createCatalog(
 
   return {
     async put(request) {
-      const sent = writable(request);
+      const parsed = writable(request);
+      const sent =
+        request.kind.name === shareLink.name
+          ? await withShareTarget(store, request, parsed as ShareLink)
+          : parsed;
       await checkSchemas(schemas, request, sent);
       return change([request.ref], ([value]) => decidePut(request, sent, value as CatalogValue, moment()));
     },
@@ -86,6 +109,10 @@ export function createCatalog(
     async remove(request) {
       refuseUnwritable(request);
       return change([request.ref], ([value]) => decideRemove(request, value as CatalogValue, moment()));
+    },
+
+    amend(request) {
+      return change([request.ref], ([value]) => decideAmend(request, value as CatalogValue, moment()));
     },
 
     async approve(verdict) {

@@ -42,7 +42,7 @@ export function decidePropose(
   });
   const ref = changeRequestRef(request.ref.tenant, name);
   const { stored, changes } = recordVersion(ref, record, undefined, request.act, moment);
-  return { values: [target as CatalogValue, { stored, key: undefined }], changes, reply: stored };
+  return { values: [target as CatalogValue, { stored }], changes, reply: stored };
 }
 
 export interface Verdict {
@@ -74,7 +74,7 @@ export function decideApprove(
   const write = decidePut(put, parseDocument(kind, record.payload), target as CatalogValue, moment);
   const closed = close(verdict, own as CatalogValue, record, ChangeRequestState.APPROVED, moment);
   return {
-    values: [{ stored: closed.stored, key: undefined }, write.values[0] ?? (target as CatalogValue)],
+    values: [{ stored: closed.stored }, write.values[0] ?? (target as CatalogValue)],
     changes: [...write.changes, ...closed.changes],
     reply: { record: closed.stored, generation: write.reply.generation },
   };
@@ -95,7 +95,7 @@ export function decideReject(
   }
   const closed = close(verdict, own as CatalogValue, record, ChangeRequestState.REJECTED, moment);
   return {
-    values: [{ stored: closed.stored, key: undefined }],
+    values: [{ stored: closed.stored }],
     changes: closed.changes,
     reply: closed.stored,
   };

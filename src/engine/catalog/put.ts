@@ -7,8 +7,9 @@ import {
 } from "../../domain/catalog/document.js";
 import type { Document, Kind } from "../../domain/catalog/kind.js";
 import { applyMask, isFullReplace, resolveMask } from "../../domain/catalog/mask.js";
-import { failedPrecondition, invalidField, notFound } from "../../domain/fault.js";
+import { failedPrecondition, invalidField, notFound, permissionDenied } from "../../domain/fault.js";
 import type { KeyParts } from "../../domain/key.js";
+import type { Vault } from "../../domain/vault.js";
 import type { Change, ResourceKey, StoredResource } from "../../storage/store.js";
 import type { Act, Auditor } from "../audit.js";
 import { type CatalogDecision, type CatalogValue, documentOf, liveOf } from "./values.js";
@@ -28,10 +29,12 @@ export interface PutReply {
   readonly generation: number;
 }
 
-/** Time and chance for one decision. */
+/** What a decision is given beside the documents: time, chance, and what only the server knows. */
 export interface Moment {
   readonly nowMs: number;
   readonly newKey: () => KeyParts;
+  readonly vault: Vault;
+  readonly publicUrl: string;
   readonly auditor: Auditor;
 }
 
@@ -47,6 +50,9 @@ export function decidePut(
 ): CatalogDecision<PutReply> {
   const { kind, ref, act } = request;
   const live = liveOf(value);
+  if (live && kind.isFor?.(documentOf(kind, live), act.caller) === false) {
+    throw permissionDenied(`${ref.kind} ${ref.name} is there already, and not the caller's`);
+  }
   checkGeneration(ref, request.ifGeneration, live?.generation ?? 0);
   const document = compose(request, sent, live);
   checkDocument(kind, document);
@@ -56,9 +62,12 @@ export function decidePut(
     document,
     before: live && documentOf(kind, live),
     beforeKey: value.key,
+    beforeSealed: value.sealed,
     caller: act.caller,
     nowMs: moment.nowMs,
     newKey: moment.newKey,
+    vault: moment.vault,
+    publicUrl: moment.publicUrl,
   });
   const json = canonicalJson(kind, settled?.document ?? document);
   if (live && json === live.document) return { values: [], changes: [], reply: replyOf(live) };
@@ -73,6 +82,9 @@ export function decidePut(
     },
   ];
   if (settled?.key) changes.push({ type: "key", key: settled.key });
+  if (settled?.sealed) {
+    changes.push({ type: "sealed", tenant: ref.tenant, name: ref.name, sealed: settled.sealed });
+  }
   changes.push(
     moment.auditor.done(act, {
       tenant: ref.tenant,
@@ -81,7 +93,7 @@ export function decidePut(
       generationAfter: stored.generation,
     }),
   );
-  const next = { stored, key: settled?.key ?? value.key };
+  const next = { stored, key: settled?.key ?? value.key, sealed: settled?.sealed ?? value.sealed };
   return { values: [next], changes, reply: replyOf(stored, settled?.reveal) };
 }
 
@@ -99,8 +111,8 @@ function compose(request: PutRequest, sent: Document, live: StoredResource | und
   return stripServerSet(kind, patched, live && before);
 }
 
-function nextVersion(
-  { ref, act }: PutRequest,
+export function nextVersion(
+  { ref, act }: Pick<PutRequest, "ref" | "act">,
   before: StoredResource | undefined,
   document: string,
   nowMs: number,

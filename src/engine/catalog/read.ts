@@ -1,9 +1,10 @@
+import type { Caller } from "../../domain/caller.js";
 import { assemblePayload, canonicalJson } from "../../domain/catalog/document.js";
 import type { Kind } from "../../domain/catalog/kind.js";
-import { lastUse, token } from "../../domain/catalog/kinds/token.js";
+import { lastUse } from "../../domain/catalog/kinds/token.js";
 import type { ResourceKey, ResourceVersion, Store, StoredResource } from "../../storage/store.js";
 import { resourceNotFound } from "./put.js";
-import { keyIdOf } from "./values.js";
+import { documentOf, keyOf } from "./values.js";
 
 /** A document as readers see it. */
 export interface ReadResource {
@@ -12,16 +13,26 @@ export interface ReadResource {
   readonly generation: number;
 }
 
+export interface ListQuery {
+  readonly tenant: string;
+  readonly afterName: string;
+  readonly limit: number;
+}
+
 export interface CatalogReads {
-  get(kind: Kind, ref: ResourceKey): Promise<ReadResource>;
-  list(kind: Kind, tenant: string, afterName: string, limit: number): Promise<ReadResource[]>;
-  versions(ref: ResourceKey, beforeGeneration: number | undefined, limit: number): Promise<ResourceVersion[]>;
+  get(kind: Kind, ref: ResourceKey, caller: Caller): Promise<ReadResource>;
+  list(kind: Kind, query: ListQuery, caller: Caller): Promise<ReadResource[]>;
+  versions(
+    kind: Kind,
+    query: ResourceKey & { readonly beforeGeneration: number | undefined; readonly limit: number },
+    caller: Caller,
+  ): Promise<ResourceVersion[]>;
 }
 
 export function createCatalogReads(store: Store): CatalogReads {
   async function present(kind: Kind, stored: StoredResource): Promise<ReadResource> {
     // When a key was last used changes too often to be a version of its document.
-    const live = kind.name === token.name ? lastUse(await store.key(keyIdOf(stored))) : undefined;
+    const live = lastUse(await keyOf(store, stored));
     return {
       name: stored.name,
       payload: assemblePayload(stored.document, stored, live),
@@ -29,17 +40,28 @@ export function createCatalogReads(store: Store): CatalogReads {
     };
   }
 
+  /** As many as are asked for, of those that the caller may see. */
+  async function visible(kind: Kind, query: ListQuery, caller: Caller): Promise<StoredResource[]> {
+    const rows = await store.resources({ ...query, kind: kind.name });
+    const seen = rows.filter((row) => isFor(kind, row, caller));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < query.limit || seen.length === rows.length) return seen;
+    const more = { ...query, afterName: last.name, limit: query.limit - seen.length };
+    return [...seen, ...(await visible(kind, more, caller))];
+  }
+
   return {
-    async get(kind, ref) {
+    async get(kind, ref, caller) {
       const stored = await store.resource(ref);
-      if (stored && !stored.deleted) return present(kind, stored);
+      if (stored && !stored.deleted && isFor(kind, stored, caller)) return present(kind, stored);
       const builtin = readBuiltin(kind, ref.name);
       if (builtin === undefined) throw resourceNotFound(ref);
       return builtin;
     },
 
-    async list(kind, tenant, afterName, limit) {
-      const stored = await store.resources({ tenant, kind: kind.name, afterName, limit });
+    async list(kind, query, caller) {
+      const { afterName, limit } = query;
+      const stored = await visible(kind, query, caller);
       const shadowed = new Set(stored.map((resource) => resource.name));
       const builtins = [...kind.builtins.keys()].filter((name) => name > afterName && !shadowed.has(name));
       const entries = await Promise.all(stored.map((resource) => present(kind, resource)));
@@ -48,12 +70,17 @@ export function createCatalogReads(store: Store): CatalogReads {
       return entries.slice(0, limit);
     },
 
-    async versions(ref, beforeGeneration, limit) {
-      const versions = await store.versions({ ...ref, beforeGeneration, limit });
-      if (versions.length === 0 && beforeGeneration === undefined) throw resourceNotFound(ref);
+    async versions(kind, query, caller) {
+      const rows = await store.versions(query);
+      const versions = rows.filter((row) => row.deleted || isFor(kind, row, caller));
+      if (versions.length === 0 && query.beforeGeneration === undefined) throw resourceNotFound(query);
       return versions;
     },
   };
+}
+
+function isFor(kind: Kind, stored: StoredResource, caller: Caller): boolean {
+  return kind.isFor === undefined || kind.isFor(documentOf(kind, stored), caller);
 }
 
 /** Builtins never change while the process lives. */

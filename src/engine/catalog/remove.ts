@@ -5,7 +5,7 @@ import { failedPrecondition } from "../../domain/fault.js";
 import type { Change, ResourceKey, StoredResource } from "../../storage/store.js";
 import type { Act } from "../audit.js";
 import { checkGeneration, type Moment, resourceNotFound } from "./put.js";
-import { type CatalogDecision, type CatalogValue, liveOf } from "./values.js";
+import { type CatalogDecision, type CatalogValue, documentOf, liveOf } from "./values.js";
 
 export interface RemoveRequest {
   readonly ref: ResourceKey;
@@ -14,13 +14,14 @@ export interface RemoveRequest {
   readonly act: Act;
 }
 
-/** Deleting is a write that leaves a tombstone; the key of a token dies in the same commit. */
+/** Deleting is a write that leaves a tombstone; its key or value dies in the same commit. */
 export function decideRemove(
   { ref, kind, ifGeneration, act }: RemoveRequest,
   value: CatalogValue,
   moment: Moment,
 ): CatalogDecision<{ generation: number }> {
   const live = liveOf(value);
+  if (live && kind.isFor?.(documentOf(kind, live), act.caller) === false) throw resourceNotFound(ref);
   checkGeneration(ref, ifGeneration, live?.generation ?? 0);
   if (live === undefined) {
     if (!kind.builtins.has(ref.name)) throw resourceNotFound(ref);
@@ -47,6 +48,7 @@ export function decideRemove(
       ifGeneration: live.generation,
     },
   ];
+  if (value.sealed) changes.push({ type: "sealed", tenant: ref.tenant, name: ref.name, sealed: undefined });
   if (value.key) changes.push({ type: "key", key: revokeKey(value.key) });
   changes.push(
     moment.auditor.done(act, {
@@ -57,7 +59,7 @@ export function decideRemove(
     }),
   );
   return {
-    values: [{ stored: tombstone, key: undefined }],
+    values: [{ stored: tombstone }],
     changes,
     reply: { generation: tombstone.generation },
   };

@@ -1,14 +1,21 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import type { Document, Kind } from "../../domain/catalog/kind.js";
+import { secret } from "../../domain/catalog/kinds/secret.js";
+import { shareLink } from "../../domain/catalog/kinds/share-link.js";
 import { token } from "../../domain/catalog/kinds/token.js";
 import type { KeyRecord } from "../../domain/key.js";
 import type { Change, ResourceKey, Store, StoredResource } from "../../storage/store.js";
 
-/** What the door holds for a document: its newest version, and the key it stands for if it is a token. */
+/** What the door holds for a document: its newest version, and what is kept beside it. */
 export interface CatalogValue {
   readonly stored: StoredResource | undefined;
-  readonly key: KeyRecord | undefined;
+  /** The key that a token or share link stands for. */
+  readonly key?: KeyRecord | undefined;
+  /** The value of a secret. */
+  readonly sealed?: Uint8Array | undefined;
 }
+
+const WITH_KEY: ReadonlySet<string> = new Set([token.name, shareLink.name]);
 
 /** What is to be written: the new value of each document, in the order in which they were asked for. */
 export interface CatalogDecision<R> {
@@ -25,8 +32,15 @@ export function doorKey(key: ResourceKey): string {
 export async function loadValue(store: Store, text: string): Promise<CatalogValue> {
   const [tenant = "", kind = "", name = ""] = text.split("\n");
   const stored = await store.resource({ tenant, kind, name });
-  const key = kind === token.name && stored && !stored.deleted ? await store.key(keyIdOf(stored)) : undefined;
-  return { stored, key };
+  if (stored === undefined || stored.deleted) return { stored };
+  if (kind === secret.name) return { stored, sealed: await store.sealed(tenant, name) };
+  return { stored, key: await keyOf(store, stored) };
+}
+
+/** The key of a document that stands for one. */
+export async function keyOf(store: Store, stored: StoredResource): Promise<KeyRecord | undefined> {
+  if (!WITH_KEY.has(stored.kind)) return undefined;
+  return store.key((JSON.parse(stored.document) as { keyId: string }).keyId);
 }
 
 /** The version that readers see; a tombstone is none. */
@@ -37,8 +51,4 @@ export function liveOf(value: CatalogValue): StoredResource | undefined {
 export function documentOf<D extends Document>(kind: Kind<D>, stored: StoredResource): D {
   // Written by a newer build, a document may hold fields that this one does not know.
   return fromJsonString(kind.schema, stored.document, { ignoreUnknownFields: true });
-}
-
-export function keyIdOf(stored: StoredResource): string {
-  return documentOf(token, stored).keyId;
 }

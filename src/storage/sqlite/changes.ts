@@ -1,5 +1,5 @@
 import type { KeyRecord } from "../../domain/key.js";
-import type { AuditRecord, Change, ResourceChange } from "../store.js";
+import type { AuditRecord, Change, ResourceChange, SealedChange } from "../store.js";
 import { encodeAgentChange } from "./agent-changes.js";
 import { type EncodedCommit, step } from "./step.js";
 
@@ -21,6 +21,9 @@ function encodeChange(out: EncodedCommit, index: number, change: Change): void {
       break;
     case "keyUsed":
       step(out, "keyUsed", index).push(change.atMs, change.keyId);
+      break;
+    case "sealed":
+      encodeSealed(out, index, change);
       break;
     case "audit":
       encodeAudit(out, index, change.record);
@@ -79,7 +82,13 @@ function encodeKey(out: EncodedCommit, index: number, key: KeyRecord): void {
     key.expiresAtMs ?? null,
     key.revoked ? 1 : 0,
     key.lastUsedAtMs ?? null,
+    key.share ? JSON.stringify(key.share) : null,
   );
+}
+
+function encodeSealed(out: EncodedCommit, index: number, { tenant, name, sealed }: SealedChange): void {
+  if (sealed) step(out, "putSealed", index).push(tenant, name, new Uint8Array(sealed));
+  else step(out, "removeSealed", index).push(tenant, name);
 }
 
 function encodeAudit(out: EncodedCommit, index: number, record: AuditRecord): void {

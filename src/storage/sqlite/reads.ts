@@ -33,6 +33,7 @@ interface KeyRow {
   readonly expires_at_ms: number | null;
   readonly revoked: number;
   readonly last_used_at_ms: number | null;
+  readonly share: string | null;
 }
 
 /**
@@ -53,6 +54,9 @@ export function createReads(db: Connection): StoreReads {
      WHERE tenant = ? AND kind = ? AND name = ? AND generation < ? ORDER BY generation DESC LIMIT ?`,
   );
   const key = db.prepare<[string], KeyRow>("SELECT * FROM key WHERE key_id = ?");
+  const sealed = db
+    .prepare<[string, string], Buffer>("SELECT sealed FROM secret WHERE tenant = ? AND name = ?")
+    .pluck();
   const hasKeys = db.prepare<[], number>("SELECT EXISTS (SELECT 1 FROM key)").pluck();
   const tenants = db
     .prepare<[], string>(
@@ -77,6 +81,7 @@ export function createReads(db: Connection): StoreReads {
       const row = key.get(keyId);
       return row && toKey(row);
     },
+    sealed: async (tenant, name) => sealed.get(tenant, name),
     async hasKeys() {
       return hasKeys.get() === 1;
     },
@@ -107,6 +112,7 @@ function toKey(row: KeyRow): KeyRecord {
     expiresAtMs: row.expires_at_ms ?? undefined,
     revoked: row.revoked === 1,
     lastUsedAtMs: row.last_used_at_ms ?? undefined,
+    ...(row.share === null ? {} : { share: JSON.parse(row.share) }),
   };
 }
 

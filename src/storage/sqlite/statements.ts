@@ -46,13 +46,13 @@ const catalogWriteStatements = {
     sql: `
       INSERT INTO key (
         key_id, tenant, token, secret_sha256, owner_provider, account, display_name,
-        role, scopes, expires_at_ms, revoked, last_used_at_ms
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        role, scopes, expires_at_ms, revoked, last_used_at_ms, share
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (key_id) DO UPDATE
       SET tenant = excluded.tenant, token = excluded.token, secret_sha256 = excluded.secret_sha256,
           owner_provider = excluded.owner_provider, account = excluded.account,
           display_name = excluded.display_name, role = excluded.role, scopes = excluded.scopes,
-          expires_at_ms = excluded.expires_at_ms, revoked = excluded.revoked`,
+          expires_at_ms = excluded.expires_at_ms, revoked = excluded.revoked, share = excluded.share`,
     mustWriteOneRow: true,
   },
   keyUsed: {
@@ -61,6 +61,16 @@ const catalogWriteStatements = {
       SET last_used_at_ms = max(coalesce(last_used_at_ms, 0), ?)
       WHERE key_id = ?`,
     mustWriteOneRow: false,
+  },
+  putSealed: {
+    sql: `
+      INSERT INTO secret (tenant, name, sealed) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET sealed = excluded.sealed`,
+    mustWriteOneRow: true,
+  },
+  removeSealed: {
+    sql: "DELETE FROM secret WHERE tenant = ? AND name = ?",
+    mustWriteOneRow: true,
   },
   // An id that is already there means this commit was made before: it must not be made twice.
   appendAudit: {

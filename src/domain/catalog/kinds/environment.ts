@@ -16,6 +16,7 @@ import {
   describedViolations,
   found,
   lineViolation,
+  optionalNameViolation,
   repeatViolations,
   textViolation,
 } from "./field-rules.js";
@@ -53,6 +54,7 @@ export const environment: Kind<Environment> = {
     ...document.setupCommands.flatMap((command, index) =>
       commandViolations(command, `setupCommands[${index}]`),
     ),
+    ...found(optionalNameViolation("vmProfile", document.vmProfile)),
   ],
 };
 

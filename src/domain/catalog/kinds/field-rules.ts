@@ -1,5 +1,6 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { FieldViolation } from "../../fault.js";
-import { quoted } from "../../name.js";
+import { nameViolation, quoted } from "../../name.js";
 
 /** Rules that fields of several kinds share. */
 
@@ -16,6 +17,11 @@ export function found(...checks: readonly (FieldViolation | undefined)[]): Field
 /** A sentence about a field, or nothing where there is none to say. */
 export function violation(field: string, description: string | undefined): FieldViolation | undefined {
   return description === undefined ? undefined : { field, description };
+}
+
+/** The name of another document, where there is one. */
+export function optionalNameViolation(field: string, name: string): FieldViolation | undefined {
+  return name === "" ? undefined : nameViolation(field, name);
 }
 
 /** Text of any number of lines. */
@@ -72,4 +78,17 @@ export function repeatViolations(
       });
   }
   return violations;
+}
+
+/** Years 1 to 9999, as RFC 3339 has them: what is beyond could be stored but never shown. */
+export function expiryViolation({
+  expiresAt,
+}: {
+  readonly expiresAt?: Timestamp | undefined;
+}): FieldViolation | undefined {
+  if (expiresAt === undefined) return undefined;
+  const { seconds, nanos } = expiresAt;
+  const inRange =
+    seconds >= -62_135_596_800n && seconds <= 253_402_300_799n && nanos >= 0 && nanos <= 999_999_999;
+  return inRange ? undefined : { field: "expiresAt", description: "must be a time from year 1 to year 9999" };
 }

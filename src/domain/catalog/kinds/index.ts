@@ -3,11 +3,16 @@ import { quoted } from "../../name.js";
 import type { Document, Kind } from "../kind.js";
 import { changeRequest } from "./change-request.js";
 import { environment } from "./environment.js";
+import { integration } from "./integration.js";
 import { model } from "./model.js";
 import { persona } from "./persona.js";
 import { poolConfig } from "./pool-config.js";
+import { schedule } from "./schedule.js";
+import { secret } from "./secret.js";
 import { serviceProfile } from "./service-profile.js";
+import { shareLink } from "./share-link.js";
 import { token } from "./token.js";
+import { vmProfile } from "./vm-profile.js";
 import { workspace } from "./workspace.js";
 
 /** Every kind by its name; a new one is a file beside this one and a line here. */
@@ -16,10 +21,15 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map(
     anyDocument(workspace),
     anyDocument(persona),
     anyDocument(environment),
+    anyDocument(vmProfile),
     anyDocument(poolConfig),
     anyDocument(model),
     anyDocument(serviceProfile),
+    anyDocument(schedule),
+    anyDocument(secret),
     anyDocument(token),
+    anyDocument(shareLink),
+    anyDocument(integration),
     anyDocument(changeRequest),
   ].map((kind) => [kind.name, kind]),
 );

@@ -1,11 +1,19 @@
 import { InputFormat, type Token, TokenSchema } from "../../../../gen/retinue/v1/catalog_pb.js";
 import type { FieldViolation } from "../../fault.js";
 import type { KeyRecord } from "../../key.js";
-import { nameViolation, quoted } from "../../name.js";
+import { quoted } from "../../name.js";
 import { isRole, isScope, ROLES, SCOPES } from "../../scope.js";
 import { timestampText } from "../document.js";
 import type { Kind } from "../kind.js";
-import { ACCOUNT_MAX, describedViolations, found, repeatViolations, wordViolation } from "./field-rules.js";
+import {
+  ACCOUNT_MAX,
+  describedViolations,
+  expiryViolation,
+  found,
+  optionalNameViolation,
+  repeatViolations,
+  wordViolation,
+} from "./field-rules.js";
 import { settleToken } from "./token-key.js";
 
 export const token: Kind<Token> = {
@@ -47,7 +55,7 @@ function ownerViolations({ account, serviceProfile }: Token): FieldViolation[] {
   const both = account !== "" && serviceProfile !== "";
   return found(
     slash,
-    serviceProfile === "" ? undefined : nameViolation("serviceProfile", serviceProfile),
+    optionalNameViolation("serviceProfile", serviceProfile),
     both ? { field: "serviceProfile", description: "set account or serviceProfile, not both" } : undefined,
   );
 }
@@ -72,13 +80,4 @@ function grantViolations({ role, scopes }: Token): FieldViolation[] {
         },
   );
   return [...found(...unknown), ...repeatViolations(scopes, (index) => `scopes[${index}]`)];
-}
-
-/** Years 1 to 9999, as RFC 3339 has them: what is beyond could be stored but never shown. */
-function expiryViolation({ expiresAt }: Token): FieldViolation | undefined {
-  if (expiresAt === undefined) return undefined;
-  const { seconds, nanos } = expiresAt;
-  const inRange =
-    seconds >= -62_135_596_800n && seconds <= 253_402_300_799n && nanos >= 0 && nanos <= 999_999_999;
-  return inRange ? undefined : { field: "expiresAt", description: "must be a time from year 1 to year 9999" };
 }

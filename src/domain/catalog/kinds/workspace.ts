@@ -8,7 +8,13 @@ import {
 import type { FieldViolation } from "../../fault.js";
 import { nameViolation } from "../../name.js";
 import type { Kind } from "../kind.js";
-import { describedViolations, found, repeatViolations, violation } from "./field-rules.js";
+import {
+  describedViolations,
+  found,
+  optionalNameViolation,
+  repeatViolations,
+  violation,
+} from "./field-rules.js";
 import { gitUrlViolation } from "./git-address.js";
 import { gitBranchViolation } from "./git-branch.js";
 import { settingViolations } from "./setting-defaults.js";
@@ -40,8 +46,8 @@ export const workspace: Kind<Workspace> = {
       (index) => `repos[${index}].name`,
     ),
     ...found(
-      document.environment === "" ? undefined : nameViolation("environment", document.environment),
-      document.agent === "" ? undefined : nameViolation("agent", document.agent),
+      optionalNameViolation("environment", document.environment),
+      optionalNameViolation("agent", document.agent),
     ),
     ...settingViolations(document.settings),
   ],

@@ -17,10 +17,15 @@ const kinds = [
   ["workspace", "Workspace", YAML, "catalog:read", "catalog:write", true, "default"],
   ["persona", "Persona", MARKDOWN, "catalog:read", "catalog:write", true, "default"],
   ["environment", "Environment", YAML, "catalog:read", "catalog:write", true, "default"],
+  ["vm-profile", "VmProfile", YAML, "catalog:read", "catalog:write", true, ""],
   ["pool-config", "PoolConfig", YAML, "catalog:read", "catalog:write", true, "default"],
   ["model", "Model", YAML, "catalog:read", "catalog:write", true, "script-a,script-b"],
   ["service-profile", "ServiceProfile", YAML, "catalog:read", "keys:manage", false, ""],
+  ["schedule", "Schedule", YAML, "catalog:read", "catalog:write", true, ""],
+  ["secret", "Secret", YAML, "keys:manage", "keys:manage", false, ""],
   ["token", "Token", YAML, "keys:manage", "keys:manage", false, ""],
+  ["share-link", "ShareLink", YAML, "agents:message", "agents:message", false, ""],
+  ["integration", "Integration", YAML, "catalog:read", "catalog:write", false, ""],
   ["change-request", "ChangeRequest", YAML, "catalog:read", "catalog:write", false, ""],
 ] as const;
 
@@ -68,7 +73,7 @@ for (const name of unknown) {
     const text = invalidAt("ref.kind", () => kindOf(name));
     assert.ok(text.endsWith(`known kinds: ${kinds.map(([known]) => known).join(", ")}`), text);
     assert.equal(faultOf(() => kindOf(name)).reason, "UNKNOWN_KIND");
-    assert.ok(text.length < 300);
+    assert.ok(text.length < 400);
   });
 }
 
@@ -81,11 +86,11 @@ test("only change requests are not written directly, and say how they come to be
   assert.match(notWritable[0]?.notWritable ?? "", /catalog:propose.*ApproveChangeRequest/);
 });
 
-test("only tokens settle", () => {
+test("kinds with secrets or an owner settle", () => {
   const settling = [...KINDS.values()].filter((kind) => kind.settle !== undefined);
   assert.deepEqual(
     settling.map((kind) => kind.name),
-    ["token"],
+    ["schedule", "secret", "token", "share-link", "integration"],
   );
 });
 

@@ -10,6 +10,7 @@ import type { Settled } from "../../../../src/domain/catalog/kind.js";
 import { settleToken } from "../../../../src/domain/catalog/kinds/token-key.js";
 import { type KeyRecord, keyFromRandom, parseKey, secretMatches } from "../../../../src/domain/key.js";
 import { ROLES, type Role, type Scope } from "../../../../src/domain/scope.js";
+import { createVault } from "../../../../src/engine/vault.js";
 import { faultOf, invalidAt } from "../../fault-of.js";
 
 type TokenInit = MessageInitShape<typeof TokenSchema>;
@@ -37,6 +38,9 @@ const admin = of("admin");
 const small = caller(["keys:manage", "agents:read"]);
 const profile = caller(ROLES.admin, { ownerProvider: Provider.SERVICE_PROFILE, account: "bot" });
 
+/** What tokens have no use for. */
+const unused = { beforeSealed: undefined, vault: createVault(new Uint8Array(32)), publicUrl: "" };
+
 function make(init: TokenInit, by: Caller = admin) {
   return settleToken({
     tenant: "codehost_app/other",
@@ -47,6 +51,7 @@ function make(init: TokenInit, by: Caller = admin) {
     caller: by,
     nowMs: NOW,
     newKey: () => PARTS,
+    ...unused,
   });
 }
 
@@ -60,6 +65,7 @@ function change(made: Settled<ReturnType<typeof make>["document"]>, init: TokenI
     caller: by,
     nowMs: NOW + 1000,
     newKey: () => assert.fail("an update makes no key"),
+    ...unused,
   });
 }
 
