@@ -1,5 +1,5 @@
 // Makes a fresh clone ready, with nothing but Node and npm: dependencies, then the build, each only when needed.
-// `--tests` and `--bench` also bring the Debian packages that some tests and benchmarks drive.
+// `--tests`, `--ui` and `--bench` also bring the Debian packages that some tests and benchmarks drive.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -53,6 +53,7 @@ const wanted = {
     grpc_python_plugin: ["python3-grpcio", "protobuf-compiler", "protobuf-compiler-grpc"],
     openssl: ["openssl"],
   },
+  "--ui": { chromium: ["chromium", "fonts-dejavu-core"] },
   "--bench": { h2load: ["nghttp2-client"], cc: ["gcc", "libc6-dev"] },
 };
 const missing = Object.entries(wanted[process.argv[2]] ?? {}).flatMap(([command, packages]) =>

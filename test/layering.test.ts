@@ -40,6 +40,11 @@ test("an import that points up is found", () => {
     violation("src/cli/a.ts", "../domain/fault.js"),
     "src/cli/a.ts imports src/domain/fault.js",
   );
+  assert.deepEqual(
+    violation("src/dashboard/parts/a.tsx", "../../services/page.js"),
+    "src/dashboard/parts/a.tsx imports src/services/page.js",
+  );
+  assert.deepEqual(violation("src/dashboard/state/a.ts", "../../../gen/retinue/v1/agent_pb.js"), undefined);
   assert.deepEqual(violation("src/engine/a.ts", "../domain/fault.js"), undefined);
 });
 

@@ -44,6 +44,7 @@ export async function serve(config: Config): Promise<void> {
   const url = config.publicUrl ?? retinue.url;
   const keyFile = shellQuoted(resolve(retinue.adminKeyFile));
   console.log(`listening on ${retinue.url}`);
+  console.log(`page: ${url}/ui  (sign in with the key in ${keyFile})`);
   console.log(`try:  curl -H "Authorization: Bearer $(cat ${keyFile})" ${url}/v1/whoami`);
 }
 

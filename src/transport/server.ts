@@ -16,6 +16,7 @@ import { registerMcp } from "./mcp/register-mcp.js";
 import type { PortOptions } from "./port/port.js";
 import { reflectionRoutes } from "./reflection/reflection.js";
 import { rpcTable } from "./rpc.js";
+import { registerUi } from "./ui/register-ui.js";
 
 export interface ServerOptions {
   readonly services: readonly Service[];
@@ -70,6 +71,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
   });
 
+  registerUi(app);
   const descriptor = readFileSync(new URL("../../gen/descriptor.binpb", import.meta.url));
   app.get("/descriptor.binpb", (_request, reply) => reply.type("application/octet-stream").send(descriptor));
   app.get("/metrics", async (request, reply) => {

@@ -1,0 +1,37 @@
+import type { FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { AgentPage } from "./pages/agent.js";
+import { AgentsPage } from "./pages/agents.js";
+import { Empty } from "./parts/notice.js";
+import { hrefOf, parts } from "./state/route.js";
+
+type Load = () => Promise<FunctionComponent>;
+
+/** Pages that are not looked at often come when they are asked for. */
+const LATER: Readonly<Record<string, Load>> = {};
+
+export function Pages() {
+  const [place = "", name] = parts.value;
+  if (place === "" || (place === "agents" && name === undefined)) return <AgentsPage />;
+  if (place === "agents" && name !== undefined) return <AgentPage key={name} uid={name} />;
+  const load = LATER[place];
+  if (load !== undefined) return <Later key={place} load={load} />;
+  return (
+    <Empty title="There is no such page.">
+      <a href={hrefOf("agents")}>To the agents</a>
+    </Empty>
+  );
+}
+
+function Later({ load }: { load: Load }) {
+  const [Page, setPage] = useState<FunctionComponent>();
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    load().then(
+      (page) => setPage(() => page),
+      () => setFailed(true),
+    );
+  }, [load]);
+  if (failed) return <Empty title="This page could not be loaded. Load it again." />;
+  return Page === undefined ? <Empty title="One moment …" /> : <Page />;
+}

@@ -1,0 +1,24 @@
+import { signal } from "@preact/signals";
+
+const NAME = "retinue.key";
+
+/** The key of this tab. Session storage ends with the tab, and no other tab sees it. */
+export const key = signal(sessionStorage.getItem(NAME) ?? "");
+/** Why the last key is not used any more. */
+export const refusal = signal("");
+
+export function keepKey(text: string): void {
+  sessionStorage.setItem(NAME, text);
+  refusal.value = "";
+  key.value = text;
+}
+
+export function dropKey(): void {
+  sessionStorage.removeItem(NAME);
+  key.value = "";
+}
+
+export function keyRefused(why: string): void {
+  dropKey();
+  refusal.value = why;
+}
