@@ -89,17 +89,13 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const agentsFolder = join(dataDir, "agents");
     const runner = await createAcpRunner({ agentsFolder, isolation: options.isolation });
     const admit = await admitTenants(runner, config, store);
-    const url = { local: "" };
-    const publicUrl = () => config.publicUrl ?? url.local;
+    const url = { server: "", mcp: "" };
+    const publicUrl = () => config.publicUrl ?? url.server;
     const keyChanged = keys.changed;
     const catalog = admitting(
       createCatalog({ store, clock, auditor, schemas, vault, publicUrl, keyChanged }),
       admit,
     );
-<<<<<<< HEAD
-    const url = { server: "", mcp: "" };
-=======
->>>>>>> 616cef5 (Bring the kinds that were missing: secrets, share links, schedules, integrations and vm-profiles)
     const engine = createAgentEngine({
       store,
       clock,
@@ -110,13 +106,8 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
       agentsFolder,
       hide: [dataDir],
-<<<<<<< HEAD
       mcpUrl: () => url.mcp,
-      publicUrl: () => config.publicUrl ?? url.server,
-=======
-      localUrl: () => url.local,
       publicUrl,
->>>>>>> 616cef5 (Bring the kinds that were missing: secrets, share links, schedules, integrations and vm-profiles)
       at(failpoint) {
         // As kill -9 does it: nothing is flushed, closed or told.
         if (config.failpoints.has(failpoint)) process.kill(process.pid, "SIGKILL");
