@@ -12,7 +12,7 @@ import { type AcpRunnerOptions, createAcpRunner } from "../runner/acp/acp-runner
 import { scriptedProgram } from "../runner/scripted/program.js";
 import { createSchemas } from "../schemas/schemas.js";
 import { agentService } from "../services/agent-service.js";
-import { agentToolsService } from "../services/agent-tools-service.js";
+import { agentToolsService } from "../services/agent-tools/agent-tools-service.js";
 import { auditService } from "../services/audit-service.js";
 import { catalogService } from "../services/catalog-service.js";
 import { identityService } from "../services/identity-service.js";

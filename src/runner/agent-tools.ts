@@ -19,6 +19,10 @@ export const TOOL = {
   spawnChild: "retinue_spawn_child",
   /** {name, timeoutSeconds} → {phase, result}; answers with the present phase when the time is up. */
   awaitChild: "retinue_await_child",
+  /** {name, text, messageId?}; the same messageId again adds nothing. */
+  messageChild: "retinue_message_child",
+  /** {} → {children: [{name, phase, result, cost}]}. */
+  listChildren: "retinue_list_children",
 } as const;
 
 export type ToolName = (typeof TOOL)[keyof typeof TOOL];

@@ -154,3 +154,14 @@ test("directives: one a line, known names only, in any indentation", () => {
     { type: "spawn", name: "kid", description: "one\n\ntwo" },
   ]);
 });
+
+test("directives: a doubled bar is one for the child's own script", () => {
+  const spawn = "@spawn a | @spawn b || @spawn c |||| @complete | @message b || @say hi";
+  const [a] = parseDirectives(spawn);
+  const description = "@spawn b | @spawn c || @complete\n@message b | @say hi";
+  assert.deepEqual(a, { type: "spawn", name: "a", description });
+  assert.deepEqual(parseDirectives(description), [
+    { type: "spawn", name: "b", description: "@spawn c | @complete" },
+    { type: "message", name: "b", text: "@say hi" },
+  ]);
+});

@@ -32,7 +32,8 @@ export const file_retinue_v1_agent_service: GenFile = /*@__PURE__*/
 export type SpawnAgentRequest = Message<"retinue.v1.SpawnAgentRequest"> & {
   /**
    * The new agent. Path of one element: a root; longer: a child of the path without its last element,
-   * with its parent's owner and workspace. Empty path: a root with a name minted by the server.
+   * with its parent's owner and workspace, and, where neither the request nor persona or workspace say otherwise,
+   * its parent's environment, model, effort, tier and fast mode. Empty path: a root with a name minted by the server.
    *
    * @generated from field: retinue.v1.AgentId agent_id = 1;
    */
@@ -107,7 +108,7 @@ export type SpawnAgentRequest = Message<"retinue.v1.SpawnAgentRequest"> & {
   outputSchema: string;
 
   /**
-   * Environment document. Empty: the workspace's. Unknown: NOT_FOUND.
+   * Environment document. Empty: the parent's for a child, else the workspace's. Unknown: NOT_FOUND.
    *
    * @generated from field: string environment = 11;
    */

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/agent_tools_service.proto.
  */
 export const file_retinue_v1_agent_tools_service: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZXRpbnVlL3YxL2FnZW50X3Rvb2xzX3NlcnZpY2UucHJvdG8SCnJldGludWUudjEidQoNQ2hlY2tsaXN0SXRlbRIKCgJpZBgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg4KBnN0YXR1cxgEIAEoCRIOCgZhY3RpdmUYBSABKAgSEgoKYmxvY2tlZF9ieRgGIAMoCSIVChNHZXRDaGVja2xpc3RSZXF1ZXN0IkAKFEdldENoZWNrbGlzdFJlc3BvbnNlEigKBXRhc2tzGAEgAygLMhkucmV0aW51ZS52MS5DaGVja2xpc3RJdGVtIi0KD01vdmVUYXNrUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkiOwoQTW92ZVRhc2tSZXNwb25zZRInCgR0YXNrGAEgASgLMhkucmV0aW51ZS52MS5DaGVja2xpc3RJdGVtIi0KDkFkZFRhc2tSZXF1ZXN0EgoKAmlkGAEgASgJEg8KB3N1YmplY3QYAiABKAkiOgoPQWRkVGFza1Jlc3BvbnNlEicKBHRhc2sYASABKAsyGS5yZXRpbnVlLnYxLkNoZWNrbGlzdEl0ZW0iIwoPQXNrSW5wdXRSZXF1ZXN0EhAKCHF1ZXN0aW9uGAEgASgJIhIKEEFza0lucHV0UmVzcG9uc2UiTQoTUmVwb3J0UmVzdWx0UmVxdWVzdBIOCgZyZXN1bHQYASABKAkSJgoGb3V0cHV0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIhYKFFJlcG9ydFJlc3VsdFJlc3BvbnNlIjsKEUdpdmVPdXRwdXRSZXF1ZXN0EiYKBm91dHB1dBgBIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSIUChJHaXZlT3V0cHV0UmVzcG9uc2UiNgoRU3Bhd25DaGlsZFJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCSIxChJTcGF3bkNoaWxkUmVzcG9uc2USDAoEbmFtZRgBIAEoCRINCgVwaGFzZRgCIAEoCSI6ChFBd2FpdENoaWxkUmVxdWVzdBIMCgRuYW1lGAEgASgJEhcKD3RpbWVvdXRfc2Vjb25kcxgCIAEoBSIzChJBd2FpdENoaWxkUmVzcG9uc2USDQoFcGhhc2UYASABKAkSDgoGcmVzdWx0GAIgASgJMqMMChFBZ2VudFRvb2xzU2VydmljZRLIAQoMR2V0Q2hlY2tsaXN0Eh8ucmV0aW51ZS52MS5HZXRDaGVja2xpc3RSZXF1ZXN0GiAucmV0aW51ZS52MS5HZXRDaGVja2xpc3RSZXNwb25zZSJ1orsYAiABqrsYawoRcmV0aW51ZV9jaGVja2xpc3QSVkxpc3RzIHRoZSB0YXNrcyBvZiB5b3VyIGNoZWNrbGlzdC4gV29yayB0aHJvdWdoIHRoZW0gYW5kIGtlZXAgdGhlaXIgc3RhdHVzIHVwIHRvIGRhdGUuEq4BCghNb3ZlVGFzaxIbLnJldGludWUudjEuTW92ZVRhc2tSZXF1ZXN0GhwucmV0aW51ZS52MS5Nb3ZlVGFza1Jlc3BvbnNlImeiuxgCIAGquxhdChNyZXRpbnVlX3Rhc2tfdXBkYXRlEkZTZXRzIHRoZSBzdGF0dXMgb2YgYSB0YXNrOiBwZW5kaW5nLCBpbl9wcm9ncmVzcywgY29tcGxldGVkIG9yIGRlbGV0ZWQuEoABCgdBZGRUYXNrEhoucmV0aW51ZS52MS5BZGRUYXNrUmVxdWVzdBobLnJldGludWUudjEuQWRkVGFza1Jlc3BvbnNlIjyiuxgCIAGquxgyChByZXRpbnVlX3Rhc2tfYWRkEh5BZGRzIGEgdGFzayB0byB5b3VyIGNoZWNrbGlzdC4SyQEKCEFza0lucHV0EhsucmV0aW51ZS52MS5Bc2tJbnB1dFJlcXVlc3QaHC5yZXRpbnVlLnYxLkFza0lucHV0UmVzcG9uc2UigQGiuxgCIAGquxh3CgtyZXRpbnVlX2FzaxJoQXNrcyB0aGUgcGVyc29uIG9yIGFnZW50IHlvdSB3b3JrIGZvciBhIHF1ZXN0aW9uLiBFbmQgeW91ciB0dXJuIGFmdGVyIGl0OyB0aGUgYW5zd2VyIGNvbWVzIGFzIGEgbWVzc2FnZS4S1AEKDFJlcG9ydFJlc3VsdBIfLnJldGludWUudjEuUmVwb3J0UmVzdWx0UmVxdWVzdBogLnJldGludWUudjEuUmVwb3J0UmVzdWx0UmVzcG9uc2UigAGiuxgCIAGquxh2ChByZXRpbnVlX2NvbXBsZXRlEmJEZWNsYXJlcyB5b3VyIHdvcmsgZG9uZS4gR2l2ZSB0aGUgcmVzdWx0IGluIHdvcmRzLCBhbmQgdGhlIHN0cnVjdHVyZWQgb3V0cHV0IGlmIG9uZSB3YXMgYXNrZWQgZm9yLhK3AQoKR2l2ZU91dHB1dBIdLnJldGludWUudjEuR2l2ZU91dHB1dFJlcXVlc3QaHi5yZXRpbnVlLnYxLkdpdmVPdXRwdXRSZXNwb25zZSJqorsYAiABqrsYYAoOcmV0aW51ZV9vdXRwdXQSTkdpdmVzIHlvdXIgc3RydWN0dXJlZCBvdXRwdXQgYXMgSlNPTi4gWW91IG1heSBnbyBvbiB3b3JraW5nIGFuZCBnaXZlIGl0IGFnYWluLhLKAQoKU3Bhd25DaGlsZBIdLnJldGludWUudjEuU3Bhd25DaGlsZFJlcXVlc3QaHi5yZXRpbnVlLnYxLlNwYXduQ2hpbGRSZXNwb25zZSJ9orsYAiABqrsYcwoTcmV0aW51ZV9zcGF3bl9jaGlsZBJcU3RhcnRzIGEgY2hpbGQgYWdlbnQgd2l0aCB3b3JrIG9mIGl0cyBvd24uIFlvdSBhcmUgdG9sZCB3aGVuIGl0IGFza3Mgc29tZXRoaW5nIG9yIGhhcyBlbmRlZC4S5AEKCkF3YWl0Q2hpbGQSHS5yZXRpbnVlLnYxLkF3YWl0Q2hpbGRSZXF1ZXN0Gh4ucmV0aW51ZS52MS5Bd2FpdENoaWxkUmVzcG9uc2UilgGiuxgCIAGquxiLAQoTcmV0aW51ZV9hd2FpdF9jaGlsZBJ0V2FpdHMgdXAgdG8gdGltZW91dFNlY29uZHMgKGF0IG1vc3QgNjApIGZvciBhIGNoaWxkIGFnZW50OyBhbnN3ZXJzIHdpdGggaXRzIHBoYXNlLCBhbmQgaXRzIHJlc3VsdCBvbmNlIGl0IGhhcyBlbmRlZC5iBnByb3RvMw", [file_google_protobuf_struct, file_retinue_v1_access]);
+  fileDesc("CiRyZXRpbnVlL3YxL2FnZW50X3Rvb2xzX3NlcnZpY2UucHJvdG8SCnJldGludWUudjEidQoNQ2hlY2tsaXN0SXRlbRIKCgJpZBgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg4KBnN0YXR1cxgEIAEoCRIOCgZhY3RpdmUYBSABKAgSEgoKYmxvY2tlZF9ieRgGIAMoCSIVChNHZXRDaGVja2xpc3RSZXF1ZXN0IkAKFEdldENoZWNrbGlzdFJlc3BvbnNlEigKBXRhc2tzGAEgAygLMhkucmV0aW51ZS52MS5DaGVja2xpc3RJdGVtIi0KD01vdmVUYXNrUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkiOwoQTW92ZVRhc2tSZXNwb25zZRInCgR0YXNrGAEgASgLMhkucmV0aW51ZS52MS5DaGVja2xpc3RJdGVtIi0KDkFkZFRhc2tSZXF1ZXN0EgoKAmlkGAEgASgJEg8KB3N1YmplY3QYAiABKAkiOgoPQWRkVGFza1Jlc3BvbnNlEicKBHRhc2sYASABKAsyGS5yZXRpbnVlLnYxLkNoZWNrbGlzdEl0ZW0iIwoPQXNrSW5wdXRSZXF1ZXN0EhAKCHF1ZXN0aW9uGAEgASgJIhIKEEFza0lucHV0UmVzcG9uc2UiTQoTUmVwb3J0UmVzdWx0UmVxdWVzdBIOCgZyZXN1bHQYASABKAkSJgoGb3V0cHV0GAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIhYKFFJlcG9ydFJlc3VsdFJlc3BvbnNlIjsKEUdpdmVPdXRwdXRSZXF1ZXN0EiYKBm91dHB1dBgBIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSIUChJHaXZlT3V0cHV0UmVzcG9uc2UirgEKEVNwYXduQ2hpbGRSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFwoPZXhwZWN0ZWRfb3V0cHV0GAMgASgJEg0KBWFnZW50GAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDW91dHB1dF9zY2hlbWEYBiABKAkSFAoMbWF4X2Nvc3RfdXNkGAcgASgBEhIKCm1heF90b2tlbnMYCCABKAMiMQoSU3Bhd25DaGlsZFJlc3BvbnNlEgwKBG5hbWUYASABKAkSDQoFcGhhc2UYAiABKAkiOgoRQXdhaXRDaGlsZFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKAUiWwoSQXdhaXRDaGlsZFJlc3BvbnNlEg0KBXBoYXNlGAEgASgJEg4KBnJlc3VsdBgCIAEoCRImCgZvdXRwdXQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiRQoTTWVzc2FnZUNoaWxkUmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHRleHQYAiABKAkSEgoKbWVzc2FnZV9pZBgDIAEoCSIqChRNZXNzYWdlQ2hpbGRSZXNwb25zZRISCgptZXNzYWdlX2lkGAEgASgJIhUKE0xpc3RDaGlsZHJlblJlcXVlc3QiPwoUTGlzdENoaWxkcmVuUmVzcG9uc2USJwoIY2hpbGRyZW4YASADKAsyFS5yZXRpbnVlLnYxLkNoaWxkSXRlbSJGCglDaGlsZEl0ZW0SDAoEbmFtZRgBIAEoCRINCgVwaGFzZRgCIAEoCRIOCgZyZXN1bHQYAyABKAkSDAoEY29zdBgEIAEoATKlDwoRQWdlbnRUb29sc1NlcnZpY2USyAEKDEdldENoZWNrbGlzdBIfLnJldGludWUudjEuR2V0Q2hlY2tsaXN0UmVxdWVzdBogLnJldGludWUudjEuR2V0Q2hlY2tsaXN0UmVzcG9uc2UidaK7GAIgAaq7GGsKEXJldGludWVfY2hlY2tsaXN0ElZMaXN0cyB0aGUgdGFza3Mgb2YgeW91ciBjaGVja2xpc3QuIFdvcmsgdGhyb3VnaCB0aGVtIGFuZCBrZWVwIHRoZWlyIHN0YXR1cyB1cCB0byBkYXRlLhKuAQoITW92ZVRhc2sSGy5yZXRpbnVlLnYxLk1vdmVUYXNrUmVxdWVzdBocLnJldGludWUudjEuTW92ZVRhc2tSZXNwb25zZSJnorsYAiABqrsYXQoTcmV0aW51ZV90YXNrX3VwZGF0ZRJGU2V0cyB0aGUgc3RhdHVzIG9mIGEgdGFzazogcGVuZGluZywgaW5fcHJvZ3Jlc3MsIGNvbXBsZXRlZCBvciBkZWxldGVkLhKAAQoHQWRkVGFzaxIaLnJldGludWUudjEuQWRkVGFza1JlcXVlc3QaGy5yZXRpbnVlLnYxLkFkZFRhc2tSZXNwb25zZSI8orsYAiABqrsYMgoQcmV0aW51ZV90YXNrX2FkZBIeQWRkcyBhIHRhc2sgdG8geW91ciBjaGVja2xpc3QuEskBCghBc2tJbnB1dBIbLnJldGludWUudjEuQXNrSW5wdXRSZXF1ZXN0GhwucmV0aW51ZS52MS5Bc2tJbnB1dFJlc3BvbnNlIoEBorsYAiABqrsYdwoLcmV0aW51ZV9hc2sSaEFza3MgdGhlIHBlcnNvbiBvciBhZ2VudCB5b3Ugd29yayBmb3IgYSBxdWVzdGlvbi4gRW5kIHlvdXIgdHVybiBhZnRlciBpdDsgdGhlIGFuc3dlciBjb21lcyBhcyBhIG1lc3NhZ2UuEtQBCgxSZXBvcnRSZXN1bHQSHy5yZXRpbnVlLnYxLlJlcG9ydFJlc3VsdFJlcXVlc3QaIC5yZXRpbnVlLnYxLlJlcG9ydFJlc3VsdFJlc3BvbnNlIoABorsYAiABqrsYdgoQcmV0aW51ZV9jb21wbGV0ZRJiRGVjbGFyZXMgeW91ciB3b3JrIGRvbmUuIEdpdmUgdGhlIHJlc3VsdCBpbiB3b3JkcywgYW5kIHRoZSBzdHJ1Y3R1cmVkIG91dHB1dCBpZiBvbmUgd2FzIGFza2VkIGZvci4StwEKCkdpdmVPdXRwdXQSHS5yZXRpbnVlLnYxLkdpdmVPdXRwdXRSZXF1ZXN0Gh4ucmV0aW51ZS52MS5HaXZlT3V0cHV0UmVzcG9uc2UiaqK7GAIgAaq7GGAKDnJldGludWVfb3V0cHV0Ek5HaXZlcyB5b3VyIHN0cnVjdHVyZWQgb3V0cHV0IGFzIEpTT04uIFlvdSBtYXkgZ28gb24gd29ya2luZyBhbmQgZ2l2ZSBpdCBhZ2Fpbi4SygEKClNwYXduQ2hpbGQSHS5yZXRpbnVlLnYxLlNwYXduQ2hpbGRSZXF1ZXN0Gh4ucmV0aW51ZS52MS5TcGF3bkNoaWxkUmVzcG9uc2UifaK7GAIgAaq7GHMKE3JldGludWVfc3Bhd25fY2hpbGQSXFN0YXJ0cyBhIGNoaWxkIGFnZW50IHdpdGggd29yayBvZiBpdHMgb3duLiBZb3UgYXJlIHRvbGQgd2hlbiBpdCBhc2tzIHNvbWV0aGluZyBvciBoYXMgZW5kZWQuEuQBCgpBd2FpdENoaWxkEh0ucmV0aW51ZS52MS5Bd2FpdENoaWxkUmVxdWVzdBoeLnJldGludWUudjEuQXdhaXRDaGlsZFJlc3BvbnNlIpYBorsYAiABqrsYiwEKE3JldGludWVfYXdhaXRfY2hpbGQSdFdhaXRzIHVwIHRvIHRpbWVvdXRTZWNvbmRzIChhdCBtb3N0IDYwKSBmb3IgYSBjaGlsZCBhZ2VudDsgYW5zd2VycyB3aXRoIGl0cyBwaGFzZSwgYW5kIGl0cyByZXN1bHQgb25jZSBpdCBoYXMgZW5kZWQuEr8BCgxNZXNzYWdlQ2hpbGQSHy5yZXRpbnVlLnYxLk1lc3NhZ2VDaGlsZFJlcXVlc3QaIC5yZXRpbnVlLnYxLk1lc3NhZ2VDaGlsZFJlc3BvbnNlImyiuxgCIAGquxhiChVyZXRpbnVlX21lc3NhZ2VfY2hpbGQSSVNlbmRzIGEgbWVzc2FnZSB0byBhIGNoaWxkIGFnZW50LCBmb3IgZXhhbXBsZSB0aGUgYW5zd2VyIHRvIGl0cyBxdWVzdGlvbi4SvQEKDExpc3RDaGlsZHJlbhIfLnJldGludWUudjEuTGlzdENoaWxkcmVuUmVxdWVzdBogLnJldGludWUudjEuTGlzdENoaWxkcmVuUmVzcG9uc2UiaqK7GAIgAaq7GGAKFXJldGludWVfbGlzdF9jaGlsZHJlbhJHTGlzdHMgeW91ciBjaGlsZCBhZ2VudHMgd2l0aCB0aGVpciBwaGFzZSwgYW5kIHRoZWlyIHF1ZXN0aW9uIG9yIHJlc3VsdC5iBnByb3RvMw", [file_google_protobuf_struct, file_retinue_v1_access]);
 
 /**
  * A task as agents see it.
@@ -339,6 +339,48 @@ export type SpawnChildRequest = Message<"retinue.v1.SpawnChildRequest"> & {
    * @generated from field: string description = 2;
    */
   description: string;
+
+  /**
+   * What is wanted as a result, in words.
+   *
+   * @generated from field: string expected_output = 3;
+   */
+  expectedOutput: string;
+
+  /**
+   * Persona; empty: the workspace's.
+   *
+   * @generated from field: string agent = 4;
+   */
+  agent: string;
+
+  /**
+   * Model; empty: that of persona or workspace, else the parent's.
+   *
+   * @generated from field: string model = 5;
+   */
+  model: string;
+
+  /**
+   * JSON Schema 2020-12 for its structured result; empty: the persona's, or none.
+   *
+   * @generated from field: string output_schema = 6;
+   */
+  outputSchema: string;
+
+  /**
+   * US dollars that it and its descendants may spend, set aside from the parent's budget; 0: draws on the parent's.
+   *
+   * @generated from field: double max_cost_usd = 7;
+   */
+  maxCostUsd: number;
+
+  /**
+   * Tokens that it and its descendants may use, likewise.
+   *
+   * @generated from field: int64 max_tokens = 8;
+   */
+  maxTokens: bigint;
 };
 
 /**
@@ -423,6 +465,13 @@ export type AwaitChildResponse = Message<"retinue.v1.AwaitChildResponse"> & {
    * @generated from field: string result = 2;
    */
   result: string;
+
+  /**
+   * Its structured result, where it has one.
+   *
+   * @generated from field: google.protobuf.Value output = 3;
+   */
+  output?: Value | undefined;
 };
 
 /**
@@ -431,6 +480,140 @@ export type AwaitChildResponse = Message<"retinue.v1.AwaitChildResponse"> & {
  */
 export const AwaitChildResponseSchema: GenMessage<AwaitChildResponse> = /*@__PURE__*/
   messageDesc(file_retinue_v1_agent_tools_service, 16);
+
+/**
+ * Request of MessageChild.
+ *
+ * @generated from message retinue.v1.MessageChildRequest
+ */
+export type MessageChildRequest = Message<"retinue.v1.MessageChildRequest"> & {
+  /**
+   * Name of the child.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The message.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * Names the message: the same again, with the same text, adds nothing. Empty: minted by the server.
+   *
+   * @generated from field: string message_id = 3;
+   */
+  messageId: string;
+};
+
+/**
+ * Describes the message retinue.v1.MessageChildRequest.
+ * Use `create(MessageChildRequestSchema)` to create a new message.
+ */
+export const MessageChildRequestSchema: GenMessage<MessageChildRequest> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_agent_tools_service, 17);
+
+/**
+ * Response of MessageChild.
+ *
+ * @generated from message retinue.v1.MessageChildResponse
+ */
+export type MessageChildResponse = Message<"retinue.v1.MessageChildResponse"> & {
+  /**
+   * The message's ID.
+   *
+   * @generated from field: string message_id = 1;
+   */
+  messageId: string;
+};
+
+/**
+ * Describes the message retinue.v1.MessageChildResponse.
+ * Use `create(MessageChildResponseSchema)` to create a new message.
+ */
+export const MessageChildResponseSchema: GenMessage<MessageChildResponse> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_agent_tools_service, 18);
+
+/**
+ * Request of ListChildren.
+ *
+ * @generated from message retinue.v1.ListChildrenRequest
+ */
+export type ListChildrenRequest = Message<"retinue.v1.ListChildrenRequest"> & {
+};
+
+/**
+ * Describes the message retinue.v1.ListChildrenRequest.
+ * Use `create(ListChildrenRequestSchema)` to create a new message.
+ */
+export const ListChildrenRequestSchema: GenMessage<ListChildrenRequest> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_agent_tools_service, 19);
+
+/**
+ * Response of ListChildren.
+ *
+ * @generated from message retinue.v1.ListChildrenResponse
+ */
+export type ListChildrenResponse = Message<"retinue.v1.ListChildrenResponse"> & {
+  /**
+   * By name, at most 1000.
+   *
+   * @generated from field: repeated retinue.v1.ChildItem children = 1;
+   */
+  children: ChildItem[];
+};
+
+/**
+ * Describes the message retinue.v1.ListChildrenResponse.
+ * Use `create(ListChildrenResponseSchema)` to create a new message.
+ */
+export const ListChildrenResponseSchema: GenMessage<ListChildrenResponse> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_agent_tools_service, 20);
+
+/**
+ * A child as its parent sees it.
+ *
+ * @generated from message retinue.v1.ChildItem
+ */
+export type ChildItem = Message<"retinue.v1.ChildItem"> & {
+  /**
+   * Last element of its path.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Its phase, for example `PHASE_WAITING_FOR_INPUT`.
+   *
+   * @generated from field: string phase = 2;
+   */
+  phase: string;
+
+  /**
+   * Its question while it waits, its result once it has ended, or what went wrong.
+   *
+   * @generated from field: string result = 3;
+   */
+  result: string;
+
+  /**
+   * US dollars that it and its descendants have spent.
+   *
+   * @generated from field: double cost = 4;
+   */
+  cost: number;
+};
+
+/**
+ * Describes the message retinue.v1.ChildItem.
+ * Use `create(ChildItemSchema)` to create a new message.
+ */
+export const ChildItemSchema: GenMessage<ChildItem> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_agent_tools_service, 21);
 
 /**
  * What an agent can do from inside its turn. Called with the key of its own process, as MCP tools at `/mcp` or as
@@ -501,7 +684,8 @@ export const AgentToolsService: GenService<{
     output: typeof GiveOutputResponseSchema;
   },
   /**
-   * Spawns a child of the agent. The same name and description again in one run returns the same child.
+   * Spawns a child of the agent. The same request again in one run returns the same child; another one under the name
+   * of a live child is ALREADY_EXISTS.
    *
    * @generated from rpc retinue.v1.AgentToolsService.SpawnChild
    */
@@ -519,6 +703,26 @@ export const AgentToolsService: GenService<{
     methodKind: "unary";
     input: typeof AwaitChildRequestSchema;
     output: typeof AwaitChildResponseSchema;
+  },
+  /**
+   * Queues a message for a child, as a caller would: an answer to its question, or more work.
+   *
+   * @generated from rpc retinue.v1.AgentToolsService.MessageChild
+   */
+  messageChild: {
+    methodKind: "unary";
+    input: typeof MessageChildRequestSchema;
+    output: typeof MessageChildResponseSchema;
+  },
+  /**
+   * The children of the agent, ended ones included, newest incarnation of each name.
+   *
+   * @generated from rpc retinue.v1.AgentToolsService.ListChildren
+   */
+  listChildren: {
+    methodKind: "unary";
+    input: typeof ListChildrenRequestSchema;
+    output: typeof ListChildrenResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_retinue_v1_agent_tools_service, 0);

@@ -56,7 +56,8 @@ export type FollowUp = Message<"retinue.v1.FollowUp"> & {
   queuedAt?: Timestamp | undefined;
 
   /**
-   * Who sent it: `<provider_name>/<account>`, or `platform` for messages made by the server.
+   * Who sent it: `<provider_name>/<account>`, `agent <path>` for a parent that used its tool, or `platform` for
+   * messages made by the server.
    *
    * @generated from field: string sender = 6;
    */

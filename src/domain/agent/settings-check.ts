@@ -39,6 +39,8 @@ export interface SpawnSettings {
   /** SPAWN when the request names it, WORKSPACE or DEFAULT otherwise. */
   readonly personaSource: SettingSource;
   readonly workspace: DocumentSettings | undefined;
+  /** What the parent runs with; undefined for a root. */
+  readonly parent: DocumentSettings | undefined;
   readonly defaultModel: string;
 }
 
@@ -57,6 +59,7 @@ export function spawnSettings(input: SpawnSettings, known: SettingsKnowledge, li
     { field: "model", model: input.explicit.model },
     { field: "agent", model: personaModel },
     { field: "agentId.workspace", model: input.workspace?.model ?? "" },
+    { field: "model", model: input.parent?.model ?? "" },
     { field: "model", model: input.defaultModel },
   ];
   const chosen = candidates.find(({ model }) => model !== "") ?? { field: "model", model: "" };
@@ -70,6 +73,7 @@ export function spawnSettings(input: SpawnSettings, known: SettingsKnowledge, li
     persona: pinPersona(input.persona, backend, backendOf),
     personaSource: input.personaSource,
     workspace: fitting(input.workspace, "", backend, backendOf),
+    inherited: input.parent && fitting(input.parent, "", backend, backendOf),
     defaults: fitting({ ...NO_SETTINGS, model: input.defaultModel }, "", backend, backendOf),
   };
   return { ...state, values: settingValues(state) };

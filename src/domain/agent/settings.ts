@@ -39,6 +39,8 @@ export interface SettingsState {
   readonly personaSource: SettingSource;
   /** Pinned at spawn. */
   readonly workspace: SettingFields;
+  /** The parent's, at spawn; undefined for a root. */
+  readonly inherited: SettingFields | undefined;
   readonly defaults: SettingFields;
   readonly values: SettingValues;
 }
@@ -69,7 +71,7 @@ function isSet(fields: SettingFields, name: SettingName): boolean {
   return fields[name] !== undefined && fields[name] !== "";
 }
 
-/** Explicit field, persona, workspace, builtin: the first that has one. */
+/** Explicit field, persona, workspace, parent, builtin: the first that has one. */
 export function settingValues(state: Omit<SettingsState, "values">, before?: SettingValues): SettingValues {
   const sources: Record<string, SettingSource> = { agent: state.personaSource };
   const resolve = <N extends SettingName>(name: N): SettingFields[N] => {
@@ -77,6 +79,7 @@ export function settingValues(state: Omit<SettingsState, "values">, before?: Set
       { fields: state.explicit, source: state.explicitSources[name] ?? SettingSource.SPAWN },
       { fields: state.persona.layer, source: SettingSource.PERSONA },
       { fields: state.workspace, source: SettingSource.WORKSPACE },
+      { fields: state.inherited ?? NO_SETTINGS, source: SettingSource.PARENT },
       { fields: state.defaults, source: SettingSource.DEFAULT },
     ];
     const layer = layers.find(({ fields }) => isSet(fields, name));

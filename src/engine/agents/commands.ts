@@ -18,7 +18,12 @@ import { keys } from "./values.js";
 
 /** What callers do to an agent that exists: each a single commit with its audit record. */
 export interface Commands {
-  queue(row: AgentRow, request: FollowUpRequest, act: Act): Promise<Receipt & { readonly seq: number }>;
+  queue(
+    row: AgentRow,
+    request: FollowUpRequest,
+    act: Act,
+    from?: MessageFrom,
+  ): Promise<Receipt & { readonly seq: number }>;
   /**
    * Queues a message that nobody wrote, for example a review comment, with its (ephemeral) tasks. The same `followUpId`
    * again adds nothing, so that a webhook may be delivered twice. Not audited: no caller acts.
@@ -30,6 +35,13 @@ export interface Commands {
   kill(row: AgentRow, act: Act): Promise<void>;
   /** Any rule of the domain that concerns one agent. */
   decide<R>(row: AgentRow, act: Act, rule: (agent: Agent, context: Context) => AgentDecision<R>): Promise<R>;
+}
+
+/** An agent that speaks to a child of its own. */
+export interface MessageFrom {
+  readonly sender: string;
+  /** Refuses what has become late, in the commit that queues. */
+  readonly guard: (stage: Stage) => void;
 }
 
 export interface CommandsOptions {
@@ -69,15 +81,16 @@ export function createCommands(options: CommandsOptions): Commands {
       });
     },
 
-    async queue(row, request, act) {
+    async queue(row, request, act, from) {
       const { uid, tenant } = row;
       const persona = request.agent === "" ? undefined : await documents.persona(tenant, request.agent);
       const backendOf = await documents.backends(tenant, [request.model, persona?.settings?.model ?? ""]);
       const schemaViolation = await schemaViolationOf(options, request.outputSchema);
       const known = { backendOf, schemaViolation };
-      const sender = actorOf(act.caller);
+      const sender = from?.sender ?? actorOf(act.caller);
       const mintedId = clock.newId();
       const receipt = await agents.change(sender, (stage) => {
+        from?.guard(stage);
         const { agent } = stage.require(uid);
         const named = request.followUpId;
         const existing = named === "" ? undefined : stage.look("followUp", keys.followUp(uid, named));

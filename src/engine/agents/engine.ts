@@ -30,6 +30,8 @@ export interface AgentEngine {
   readonly schemas: Schemas;
   readonly spawner: Spawner;
   readonly views: AgentViews;
+  /** The agent's turn only waits for a child: its slot is for whoever below it wants one, until the answer is called. */
+  lendSlot(uid: string): () => void;
   /** Takes up what an earlier server left, then every agent with something to do. */
   start(): Promise<void>;
   /** Suspends running turns; they go on at the next start. */
@@ -117,8 +119,9 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     hub,
     keys,
     schemas,
-    spawner: { agents, documents, schemas, auditor, clock, limits, admit: options.admit, runtimeOf },
+    spawner: { store, agents, documents, schemas, auditor, clock, limits, admit: options.admit, runtimeOf },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
+    lendSlot: reconciler.lendSlot,
     start: reconciler.start,
     stop: reconciler.stop,
   };

@@ -25,6 +25,8 @@ export interface Reconciler {
   comeBack(uid: string, err: unknown): void;
   /** Whether somebody waits for a slot. */
   slotWanted(): boolean;
+  /** The agent's turn only waits for a child; call the answer when it goes on. */
+  lendSlot(uid: string): () => void;
   /** Ends what an earlier server left behind, and takes up every agent with something left to do. */
   start(): Promise<void>;
   /** No new turns; running ones are suspended and go on at the next start. */
@@ -40,6 +42,12 @@ export interface ReconcilerOptions {
   readonly sessions: () => Sessions;
   readonly at: AtFailpoint;
   readonly log: Logger;
+}
+
+interface Seen {
+  readonly agent: Agent;
+  /** From the parent up. */
+  readonly ancestors: readonly string[];
 }
 
 const SWEEP_EVERY_MS = 60_000;
@@ -87,35 +95,37 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function reconcile(uid: string): Promise<void> {
-    const agent = await decideTime(uid);
-    if (agent === undefined) return;
+    const seen = await decideTime(uid);
+    if (seen === undefined) return;
+    const { agent, ancestors } = seen;
     const { effect, wakeAtMs } = desired(agent, clock.nowMs(), limits);
-    if (agent.turn !== undefined) slots.hold(uid);
+    if (agent.turn !== undefined) slots.hold(uid, ancestors);
     else if (effect.type === "request-slot") slots.turnOver(uid);
     else slots.release(uid);
     timers.set(uid, wakeAtMs);
     options.sessions().keepStart(uid, agent.turn);
-    await act(agent, effect);
+    await act(agent, ancestors, effect);
   }
 
   /** What time alone has brought about is committed first. */
-  function decideTime(uid: string): Promise<Agent | undefined> {
+  function decideTime(uid: string): Promise<Seen | undefined> {
     return options.agents().change("system", (stage) => {
       const value = stage.agent(uid);
       if (value === undefined) return undefined;
-      stage.apply(timePassed(value.agent, stage.contextOf(value.agent)));
-      return stage.require(uid).agent;
+      const context = stage.contextOf(value.agent);
+      stage.apply(timePassed(value.agent, context));
+      return { agent: stage.require(uid).agent, ancestors: context.ancestors.map((above) => above.uid) };
     });
   }
 
-  async function act(agent: Agent, effect: DesiredEffect): Promise<void> {
+  async function act(agent: Agent, ancestors: readonly string[], effect: DesiredEffect): Promise<void> {
     const sessions = options.sessions();
     const { uid } = agent;
     switch (effect.type) {
       case "nothing":
         return;
       case "request-slot":
-        return takeSlot(agent);
+        return takeSlot(agent, ancestors);
       case "run-turn":
         return sessions.run(agent, effect, effect.prompt);
       case "hold-turn":
@@ -138,14 +148,14 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     }
   }
 
-  async function takeSlot(agent: Agent): Promise<void> {
+  async function takeSlot(agent: Agent, ancestors: readonly string[]): Promise<void> {
     const { uid, key } = agent;
-    slots.request(uid, `${key.tenant} ${key.ownerProvider} ${key.account}`);
+    slots.request(uid, `${key.tenant} ${key.ownerProvider} ${key.account}`, ancestors);
     if (!slots.holds(uid)) return;
     const fence = await commit(uid, (a, context) => slotGranted(a, context));
     at("after-slot-granted");
     if (fence === undefined) slots.release(uid);
-    else slots.hold(uid);
+    else slots.hold(uid, ancestors);
   }
 
   /** The process that should be there is not. */
@@ -175,6 +185,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     hint,
     comeBack,
     slotWanted: () => stopped || slots.wanted,
+    lendSlot: slots.lend,
     async start() {
       const broken = await store.brokenLogs();
       if (broken.length > 0)
@@ -182,12 +193,12 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       at("before-sweep");
       await options.sessions().sweep();
       for (const uid of await store.unsettledAgents()) {
-        const agent = await decideTime(uid);
+        const seen = await decideTime(uid);
         // What this process does not hold was held by an earlier one: its turns go on as new attempts.
-        if (agent?.turn === undefined) continue;
-        await lose(uid, agent.turn);
+        if (seen?.agent.turn === undefined) continue;
+        await lose(uid, seen.agent.turn);
         at("after-runner-lost");
-        slots.hold(uid);
+        slots.hold(uid, seen.ancestors);
       }
       started = true;
       await sweepAll();

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type AgentId, AgentIdSchema } from "../../../gen/retinue/v1/agent_id_pb.js";
+import type { AgentKey } from "../../domain/agent/agent.js";
 import { agentIdMessage } from "../../domain/agent/agent-id.js";
 import { mayActFor, resolveIncarnation, resolveOwner } from "../../domain/agent/owner.js";
 import { requireFound } from "../../domain/agent/phase.js";
@@ -28,7 +29,17 @@ export async function resolveAgent(
   const path = agentId?.agent ?? [];
   if (path.length === 0)
     throw invalidField("agentId.agent", "required: the path of the agent", "AGENT_REQUIRED");
-  const incarnation = { path, workspace: agentId?.workspace ?? "", uid: agentId?.uid ?? "" };
+  const { workspace = "", uid = "" } = agentId ?? {};
+  return findAgent(store, { tenant, ownerProvider, account, path, workspace }, uid, access);
+}
+
+/** The agent at a path; an empty workspace stands for the only one that has such an agent. */
+export async function findAgent(
+  store: Store,
+  { tenant, ownerProvider, account, path, workspace }: AgentKey,
+  uid: string,
+  access: "read" | "change",
+): Promise<AgentRow> {
   const rows = await store.incarnations({
     tenant,
     ownerProvider,
@@ -43,7 +54,7 @@ export async function resolveAgent(
     newest.add(row.workspace);
     return { row, uid: row.uid, workspace: row.workspace, current };
   });
-  return resolveIncarnation(found, incarnation, access).row;
+  return resolveIncarnation(found, { path, workspace, uid }, access).row;
 }
 
 /** A uid alone names an agent too. Whose it is shows only by looking, so one of others is as good as missing. */

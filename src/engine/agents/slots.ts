@@ -1,42 +1,93 @@
 /** Slots of a pool: how many turns run at once, and who is next. */
 export interface Slots {
   /** Wants a slot; asking twice changes nothing. */
-  request(uid: string, account: string): void;
+  request(uid: string, account: string, ancestors: readonly string[]): void;
   /** A turn is held: it uses the slot that was granted, or takes one, free or not, as a turn that outlives a restart. */
-  hold(uid: string): void;
+  hold(uid: string, ancestors: readonly string[]): void;
   /** No turn is held: a slot that was used is given back, one that has just been granted is kept. */
   turnOver(uid: string): void;
   /** Gives the slot back, or withdraws the request. */
   release(uid: string): void;
   holds(uid: string): boolean;
+  /**
+   * The turn only waits for a child: until the answer is called, its slot is for whoever below it wants one. Taken back
+   * while it is used, it makes one turn more than there are slots; nobody else is granted one until that is over.
+   */
+  lend(uid: string): () => void;
   /** Somebody waits. */
   readonly wanted: boolean;
   /** Stops granting; what is held stays held. */
   stop(): void;
 }
 
+interface Holder {
+  readonly state: "granted" | "used";
+  /** From the parent up. */
+  readonly ancestors: readonly string[];
+}
+
+interface Asker {
+  readonly uid: string;
+  readonly account: string;
+  readonly ancestors: readonly string[];
+}
+
 /**
  * Fair by turns: the accounts that wait take slots one after the other, each for its own oldest request, so that
- * one account's hundred agents do not keep another's only one waiting.
+ * one account's hundred agents do not keep another's only one waiting. Were a slot not lent, a pool full of parents
+ * that wait for their children would wait for ever.
  */
 export function createSlots(size: number, granted: (uid: string) => void): Slots {
-  const held = new Map<string, "granted" | "used">();
+  const held = new Map<string, Holder>();
   /** Insertion order is the order of the accounts' turns, and within one that of its requests. */
-  const waiting = new Map<string, Set<string>>();
+  const waiting = new Map<string, Map<string, Asker>>();
+  /** Turns that wait for a child, and in how many calls at once. */
+  const lenders = new Map<string, number>();
+  /** Borrower to lender; a slot is lent to one at a time. */
+  const loans = new Map<string, string>();
   let stopped = false;
 
+  const inUse = () => held.size - loans.size;
+
+  /** Slots that are lent and that nobody uses. */
+  function idle(): ReadonlySet<string> {
+    const lent = new Set(loans.values());
+    return new Set([...lenders.keys()].filter((uid) => held.has(uid) && !lent.has(uid)));
+  }
+
   function grant(): void {
-    for (const [account, uids] of waiting) {
-      if (stopped || held.size >= size) return;
-      const [uid] = uids as Set<string>;
-      if (uid === undefined) continue;
-      uids.delete(uid);
-      waiting.delete(account);
-      if (uids.size > 0) waiting.set(account, uids);
-      held.set(uid, "granted");
-      granted(uid);
+    while (!stopped) {
+      if (inUse() < size) {
+        const [asker] = [...waiting.values()][0]?.values() ?? [];
+        if (asker === undefined) return;
+        give(asker);
+        continue;
+      }
+      const loan = nextLoan(idle());
+      if (loan === undefined) return;
+      loans.set(loan.asker.uid, loan.lender);
+      give(loan.asker);
     }
-    if (waiting.size > 0 && held.size < size) grant();
+  }
+
+  function nextLoan(lendable: ReadonlySet<string>): { asker: Asker; lender: string } | undefined {
+    if (lendable.size === 0) return undefined;
+    for (const uids of waiting.values()) {
+      for (const asker of uids.values()) {
+        const lender = asker.ancestors.find((uid) => lendable.has(uid));
+        if (lender !== undefined) return { asker, lender };
+      }
+    }
+    return undefined;
+  }
+
+  function give({ uid, account, ancestors }: Asker): void {
+    const uids = waiting.get(account);
+    uids?.delete(uid);
+    waiting.delete(account);
+    if (uids !== undefined && uids.size > 0) waiting.set(account, uids);
+    held.set(uid, { state: "granted", ancestors });
+    granted(uid);
   }
 
   function withdraw(uid: string): void {
@@ -45,26 +96,62 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
     }
   }
 
+  function drop(uid: string): void {
+    if (!held.delete(uid)) return;
+    loans.delete(uid);
+    callIn(uid);
+    grant();
+  }
+
+  /** What was lent by this one is lent no more; where that is too many, another lender above may step in. */
+  function callIn(lender: string): void {
+    for (const [borrower, from] of loans) if (from === lender) loans.delete(borrower);
+    refinance();
+  }
+
+  function refinance(): void {
+    for (const [uid, { ancestors }] of held) {
+      if (inUse() <= size) return;
+      const lendable = idle();
+      const lender = loans.has(uid) ? undefined : ancestors.find((above) => lendable.has(above));
+      if (lender !== undefined) loans.set(uid, lender);
+    }
+  }
+
   return {
-    request(uid, account) {
+    request(uid, account, ancestors) {
       if (held.has(uid)) return;
-      waiting.set(account, (waiting.get(account) ?? new Set()).add(uid));
+      waiting.set(account, (waiting.get(account) ?? new Map()).set(uid, { uid, account, ancestors }));
       grant();
     },
-    hold(uid) {
+    hold(uid, ancestors) {
       withdraw(uid);
-      held.set(uid, "used");
+      held.set(uid, { state: "used", ancestors });
     },
     turnOver(uid) {
-      if (held.get(uid) !== "used") return;
-      held.delete(uid);
-      grant();
+      if (held.get(uid)?.state === "used") drop(uid);
     },
     release(uid) {
       withdraw(uid);
-      if (held.delete(uid)) grant();
+      drop(uid);
     },
     holds: (uid) => held.has(uid),
+    lend(uid) {
+      lenders.set(uid, (lenders.get(uid) ?? 0) + 1);
+      refinance();
+      grant();
+      let lent = true;
+      return () => {
+        if (!lent) return;
+        lent = false;
+        const calls = (lenders.get(uid) ?? 1) - 1;
+        if (calls > 0) lenders.set(uid, calls);
+        else {
+          lenders.delete(uid);
+          callIn(uid);
+        }
+      };
+    },
     get wanted() {
       return waiting.size > 0;
     },

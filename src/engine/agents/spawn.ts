@@ -1,6 +1,7 @@
+import { Code } from "../../../gen/google/rpc/code_pb.js";
 import { Phase } from "../../../gen/retinue/v1/agent_pb.js";
 import { SettingSource } from "../../../gen/retinue/v1/settings_pb.js";
-import type { AgentKey, Runtime } from "../../domain/agent/agent.js";
+import type { Agent, AgentKey, Runtime } from "../../domain/agent/agent.js";
 import { childSpawned } from "../../domain/agent/children.js";
 import type { Limits } from "../../domain/agent/limits.js";
 import { spawnSettings } from "../../domain/agent/settings-check.js";
@@ -12,13 +13,17 @@ import {
   selectWorkspace,
 } from "../../domain/agent/spawn-check.js";
 import { actorOf } from "../../domain/caller.js";
+import { Fault } from "../../domain/fault.js";
 import type { Schemas } from "../../schemas/schemas.js";
+import type { Store } from "../../storage/store.js";
 import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
 import type { AdmitTenant } from "../tenancy.js";
 import type { Agents } from "./agents.js";
 import type { Documents } from "./documents.js";
 import { schemaViolationOf } from "./output-schema.js";
+import { findAgent } from "./resolve.js";
+import { listedAgentOf } from "./rows.js";
 import type { Stage } from "./stage.js";
 import { keys } from "./values.js";
 
@@ -29,6 +34,8 @@ export interface SpawnCommand {
   /** Empty: none. */
   readonly requestId: string;
   readonly act: Act;
+  /** Refuses what has become late, in the commit that spawns. */
+  readonly guard?: (stage: Stage) => void;
 }
 
 export interface Spawned {
@@ -40,6 +47,7 @@ export interface Spawned {
 }
 
 export interface Spawner {
+  readonly store: Store;
   readonly agents: Agents;
   readonly documents: Documents;
   readonly schemas: Pick<Schemas, "check">;
@@ -57,7 +65,8 @@ const DEFAULT_MODEL = "script-a";
 export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Spawned> {
   const { documents, agents, clock } = spawner;
   spawner.admit(command.key.tenant);
-  const key = await concreteKey(spawner, command.key);
+  const above = await parentOf(spawner, command.key);
+  const key = await concreteKey(spawner, command.key, above);
   const { tenant } = key;
   const workspace = requireDocument(
     await documents.workspace(tenant, key.workspace),
@@ -67,12 +76,13 @@ export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Sp
   const { request } = command;
   const personaName = request.agent || workspace.agent || "default";
   const persona = requireDocument(await documents.persona(tenant, personaName), "persona", personaName);
-  const environment = request.environment || workspace.environment || "default";
+  const environment = request.environment || above?.environment || workspace.environment || "default";
   requireDocument(await documents.environment(tenant, environment), "environment", environment);
   const models = [
     request.model,
     persona.settings?.model ?? "",
     workspace.settings?.model ?? "",
+    above?.settings.values.model ?? "",
     DEFAULT_MODEL,
   ];
   const backendOf = await documents.backends(tenant, models);
@@ -83,18 +93,22 @@ export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Sp
       ? SettingSource.WORKSPACE
       : SettingSource.DEFAULT;
   const { model, reasoningEffort, serviceTier, fastMode, outputSchema } = request;
-  const explicit = { model, reasoningEffort, serviceTier, fastMode, outputSchema };
+  const settingsFrom = {
+    explicit: { model, reasoningEffort, serviceTier, fastMode, outputSchema },
+    persona,
+    personaSource,
+    workspace: workspace.settings,
+    parent: above?.settings.values,
+    defaultModel: DEFAULT_MODEL,
+  };
   const uid = clock.newId();
 
   return agents.change(actorOf(command.act.caller), (stage, nowMs) => {
+    command.guard?.(stage);
     const repeated = findRepeated(stage, command, key, nowMs);
     if (repeated) return repeated;
     const parent = requirePlace(stage, key, spawner.limits);
-    const settings = spawnSettings(
-      { explicit, persona, personaSource, workspace: workspace.settings, defaultModel: DEFAULT_MODEL },
-      { backendOf, schemaViolation },
-      spawner.limits,
-    );
+    const settings = spawnSettings(settingsFrom, { backendOf, schemaViolation }, spawner.limits);
     const runtime = spawner.runtimeOf(settings.values.model);
     const parentUid = parent?.uid ?? "";
     const base = { nowMs, limits: spawner.limits, slotWanted: true, ancestors: [] };
@@ -118,10 +132,27 @@ export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Sp
 }
 
 /** Fills in what the server chooses: the name of a root, and the workspace. */
-async function concreteKey({ documents, clock }: Spawner, key: AgentKey): Promise<AgentKey> {
+async function concreteKey(
+  { documents, clock }: Spawner,
+  key: AgentKey,
+  parent: Agent | undefined,
+): Promise<AgentKey> {
   const path = key.path.length > 0 ? key.path : [`agent-${clock.newId().slice(0, 8)}`];
   if (key.workspace !== "") return { ...key, path };
+  if (parent) return { ...key, path, workspace: parent.key.workspace };
   return { ...key, path, workspace: selectWorkspace(await documents.workspaces(key.tenant)) };
+}
+
+/** The agent above, as far as it is known now: what it hands down cannot be refused later. */
+async function parentOf({ store }: Spawner, key: AgentKey): Promise<Agent | undefined> {
+  if (key.path.length < 2) return undefined;
+  try {
+    return listedAgentOf(await findAgent(store, { ...key, path: key.path.slice(0, -1) }, "", "change"));
+  } catch (error) {
+    // That there is no parent is for the commit to say, which knows better.
+    if (error instanceof Fault && error.code === Code.NOT_FOUND) return undefined;
+    throw error;
+  }
 }
 
 function findRepeated(

@@ -12,6 +12,8 @@ export type Directive =
   | { readonly type: "addtask"; readonly id: string; readonly subject: string }
   | { readonly type: "spawn"; readonly name: string; readonly description: string }
   | { readonly type: "await"; readonly name: string }
+  | { readonly type: "message"; readonly name: string; readonly text: string }
+  | { readonly type: "children" }
   | { readonly type: "run"; readonly command: string }
   | {
       readonly type: "usage";
@@ -59,10 +61,15 @@ const READERS: Readonly<Record<string, Reader>> = {
     return { type: "addtask", id, subject };
   },
   spawn(rest) {
-    const [name, ...lines] = rest.split("|").map((part) => part.trim());
-    if (!name || lines.length === 0) return unclear("@spawn needs NAME | text");
-    return { type: "spawn", name, description: lines.join("\n") };
+    const named = nameAndText(rest);
+    if (named === undefined) return unclear("@spawn needs NAME | text");
+    return { type: "spawn", name: named.name, description: named.text };
   },
+  message(rest) {
+    const named = nameAndText(rest);
+    return named === undefined ? unclear("@message needs NAME | text") : { type: "message", ...named };
+  },
+  children: () => ({ type: "children" }),
   await: (name) => (name === "" ? unclear("@await needs a NAME") : { type: "await", name }),
   run: (command) => (command === "" ? unclear("@run needs a command") : { type: "run", command }),
   usage(rest) {
@@ -94,6 +101,14 @@ export function parseDirectives(text: string): Directive[] {
 /** Whether the script is over with this one. */
 export function endsScript({ type }: Directive): boolean {
   return type === "ask" || type === "complete" || type === "fail" || type === "crash" || type === "hang";
+}
+
+/** `NAME | text | more text`: each `|` is a line. Doubled it stays one, for the script of a child of that child. */
+function nameAndText(rest: string): { name: string; text: string } | undefined {
+  const [name, ...lines] = rest
+    .split(/(?<!\|)\|(?!\|)/)
+    .map((part) => part.replace(/\|{2,}/g, (bars) => "|".repeat(bars.length / 2)).trim());
+  return name && lines.length > 0 ? { name, text: lines.join("\n") } : undefined;
 }
 
 function unclear(why: string): Directive {

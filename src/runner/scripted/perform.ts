@@ -51,6 +51,17 @@ export async function perform(directive: Directive, turn: Turn, script: ScriptSt
       return;
     case "await":
       return awaitChild(directive.name, turn);
+    case "message":
+      // Begun again after a crash it is the same message.
+      await turn.use(TOOL.messageChild, {
+        name: directive.name,
+        text: directive.text,
+        messageId: `${turn.memory.sessionId}-${script.run}-${script.position}`,
+      });
+      return;
+    case "children":
+      await turn.say((await turn.use(TOOL.listChildren, {}))?.text ?? "");
+      return;
     case "run":
       return turn.run(directive.command);
     case "usage":

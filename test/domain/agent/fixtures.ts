@@ -113,6 +113,7 @@ export function spawnDecision(options: SpawnOptions = {}, context = at()): Decis
           persona: persona("default", { generation: 0 }),
           personaSource: SettingSource.DEFAULT,
           workspace: undefined,
+          parent: undefined,
           defaultModel: "script-a",
           ...settings,
         },
