@@ -2,7 +2,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Limits } from "../domain/agent/limits.js";
 import { FAILPOINTS, type Failpoint } from "../engine/agents/failpoints.js";
+import { addLimitOptions, limitsOf } from "./limits.js";
 
 /** Everything `retinue serve` can be told. Flags win over the environment, which wins over defaults. */
 export interface Config {
@@ -18,6 +20,7 @@ export interface Config {
   readonly requestsPerSecond: number;
   readonly maxOpenStreams: number;
   readonly maxConnections: number;
+  readonly limits: Limits;
   readonly logLevel: string;
   /** Serves others, and several tenants, also where agents cannot be kept from reading everything. */
   readonly allowUnsandboxed: boolean;
@@ -37,7 +40,7 @@ export function dataOption(): Option {
 }
 
 export function addServeOptions(command: Command): Command {
-  return command
+  return addLimitOptions(command)
     .addOption(
       flag("--port <port>", "0 picks one", "RETINUE_PORT").argParser(integer(0, 65_535)).default(8080),
     )
@@ -105,6 +108,7 @@ export function configOf(command: Command): Config {
     requestsPerSecond: o.requestsPerSecond,
     maxOpenStreams: o.maxOpenStreams,
     maxConnections: o.maxConnections,
+    limits: limitsOf(o),
     logLevel: o.logLevel,
     allowUnsandboxed: o.allowUnsandboxed === true,
     failpoints: failpointsOf(o.failpoints, o.testMode === true),

@@ -102,6 +102,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       auditor,
       runner,
       admit,
+      limits: config.limits,
       schemas,
       programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
       agentsFolder,

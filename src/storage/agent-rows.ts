@@ -144,6 +144,8 @@ export interface AgentReads {
   agents(query: AgentsQuery): Promise<AgentRow[]>;
   /** Uids of every agent with something left to do: what the sweep at boot looks at. */
   unsettledAgents(): Promise<string[]>;
+  /** Uids. */
+  liveAgents(tenant: string): Promise<string[]>;
   /** Direct children by phase, live and ended. */
   childPhases(uid: string): Promise<{ readonly phase: number; readonly count: number }[]>;
   followUp(uid: string, followUpId: string): Promise<FollowUpRow | undefined>;

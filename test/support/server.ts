@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
+import { DEFAULT_LIMITS } from "../../src/domain/agent/limits.js";
 import { type Clock, systemClock } from "../../src/engine/clock.js";
 import type { Config } from "../../src/main/config.js";
 import { type MainOptions, openRetinue, type Retinue } from "../../src/main/main.js";
@@ -38,6 +39,7 @@ export async function startServer(
       requestsPerSecond: 0,
       maxOpenStreams: 1000,
       maxConnections: 1000,
+      limits: DEFAULT_LIMITS,
       logLevel: "trace",
       allowUnsandboxed: true,
       failpoints: new Set(),

@@ -8,6 +8,8 @@ export interface Limits {
   readonly pathLength: number;
   readonly liveChildren: number;
   readonly liveSubtree: number;
+  /** Of a whole tenant. */
+  readonly liveAgents: number;
   readonly labels: number;
   readonly descriptionBytes: number;
   readonly schemaBytes: number;
@@ -43,6 +45,7 @@ export const DEFAULT_LIMITS: Limits = {
   pathLength: 4,
   liveChildren: 20,
   liveSubtree: 200,
+  liveAgents: 1000,
   labels: 16,
   descriptionBytes: 256 * KIB,
   schemaBytes: 64 * KIB,

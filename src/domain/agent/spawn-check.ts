@@ -16,20 +16,29 @@ export interface SpawnPlace {
   readonly parent: Agent | undefined;
   /** Live agents of the tree that the new one joins. */
   readonly liveSubtree: number;
+  /** Live agents of its tenant, and others that are being spawned. */
+  readonly liveAgents: number;
 }
 
 /** Refuses a spawn that has no place; the budget is asked by `childSpawned`. */
 export function requireSpawnable(place: SpawnPlace, limits: Limits): void {
-  const { path, existing } = place;
-  const name = path.join("/");
+  const { path } = place;
   checkPath(path, limits);
   if (path.length > 1) requireParent(place, limits);
+  requireFreePath(place);
+  if (place.liveAgents >= limits.liveAgents) {
+    throw resourceExhausted("TENANT_FULL", `the tenant has ${limits.liveAgents} live agents already`);
+  }
+}
+
+function requireFreePath({ path, existing, descendantLives }: SpawnPlace): void {
   if (existing === undefined) return;
+  const name = path.join("/");
   if (!isTerminal(existing.phase)) {
     const metadata = { agent: name, uid: existing.uid, phase: phaseName(existing.phase) };
     throw new Fault(Code.ALREADY_EXISTS, "AGENT_EXISTS", `a live agent ${name} exists`, { metadata });
   }
-  if (place.descendantLives) {
+  if (descendantLives) {
     throw failedPrecondition("DESCENDANT_ALIVE", name, `a descendant of the ended agent ${name} still lives`);
   }
 }

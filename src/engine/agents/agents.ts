@@ -2,6 +2,7 @@ import type { Limits } from "../../domain/agent/limits.js";
 import type { Change, Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import { createDoor } from "../door.js";
+import type { Census } from "./census.js";
 import type { AtFailpoint } from "./failpoints.js";
 import type { Hub } from "./hub.js";
 import { openStage, type Stage } from "./stage.js";
@@ -22,6 +23,7 @@ export interface AgentsOptions {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly hub: Hub;
+  readonly census: Census;
   /** Whether somebody waits for a slot of the pool. */
   readonly slotWanted: () => boolean;
   /** Agents that a commit changed, once it stands. */
@@ -33,7 +35,7 @@ export interface AgentsOptions {
 const REMEMBERED = 10_000;
 
 export function createAgents(options: AgentsOptions): Agents {
-  const { store, clock, limits, hub, slotWanted, changed, at } = options;
+  const { store, clock, limits, hub, census, slotWanted, changed, at } = options;
   const door = createDoor<Value>({ store, load: (key) => loadValue(store, key), remember: REMEMBERED });
 
   return {
@@ -47,7 +49,9 @@ export function createAgents(options: AgentsOptions): Agents {
         return decision;
       });
       if (committed.length > 0) at("after-commit");
-      for (const uid of new Set(committed.flatMap((done) => (done.type === "agent" ? [done.row.uid] : [])))) {
+      const rows = committed.flatMap((done) => (done.type === "agent" ? [done.row] : []));
+      for (const row of rows) census.committed(row);
+      for (const uid of new Set(rows.map((row) => row.uid))) {
         hub.publish(uid);
         changed(uid);
       }

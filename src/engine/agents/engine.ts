@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Runtime } from "../../domain/agent/agent.js";
-import { DEFAULT_LIMITS } from "../../domain/agent/limits.js";
+import type { Limits } from "../../domain/agent/limits.js";
 import { poolConfig } from "../../domain/catalog/kinds/pool-config.js";
 import { failedPrecondition } from "../../domain/fault.js";
 import type { AgentProgram, Runner } from "../../runner/runner.js";
@@ -11,6 +11,7 @@ import type { Clock } from "../clock.js";
 import type { AdmitTenant } from "../tenancy.js";
 import { type AgentKeys, createAgentKeys } from "./agent-keys.js";
 import { type Agents, createAgents } from "./agents.js";
+import { createCensus } from "./census.js";
 import { type Commands, createCommands } from "./commands.js";
 import { createDocuments } from "./documents.js";
 import type { AtFailpoint } from "./failpoints.js";
@@ -44,6 +45,7 @@ export interface AgentEngineOptions {
   readonly auditor: Auditor;
   readonly runner: Runner;
   readonly admit: AdmitTenant;
+  readonly limits: Limits;
   readonly schemas: Schemas;
   /** The program that runs a model; undefined: none is installed. */
   readonly programOf: (model: string) => AgentProgram | undefined;
@@ -57,10 +59,10 @@ export interface AgentEngineOptions {
 }
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
-  const { store, clock, auditor, runner, schemas, at, log } = options;
-  const limits = DEFAULT_LIMITS;
+  const { store, clock, auditor, runner, limits, schemas, at, log } = options;
   const documents = createDocuments(store);
   const hub = createHub();
+  const census = createCensus(store);
   const keys = createAgentKeys(clock);
   const slots = poolConfig.builtins.get("default")?.slots ?? 1;
   const reconciler = createReconciler({
@@ -78,6 +80,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     clock,
     limits,
     hub,
+    census,
     slotWanted: reconciler.slotWanted,
     changed: reconciler.hint,
     at,
@@ -119,7 +122,18 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     hub,
     keys,
     schemas,
-    spawner: { store, agents, documents, schemas, auditor, clock, limits, admit: options.admit, runtimeOf },
+    spawner: {
+      store,
+      agents,
+      documents,
+      schemas,
+      auditor,
+      clock,
+      limits,
+      census,
+      admit: options.admit,
+      runtimeOf,
+    },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
     lendSlot: reconciler.lendSlot,
     start: reconciler.start,

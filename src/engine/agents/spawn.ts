@@ -20,6 +20,7 @@ import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
 import type { AdmitTenant } from "../tenancy.js";
 import type { Agents } from "./agents.js";
+import type { Census } from "./census.js";
 import type { Documents } from "./documents.js";
 import { schemaViolationOf } from "./output-schema.js";
 import { findAgent } from "./resolve.js";
@@ -54,6 +55,7 @@ export interface Spawner {
   readonly auditor: Auditor;
   readonly clock: Clock;
   readonly limits: Limits;
+  readonly census: Census;
   readonly admit: AdmitTenant;
   /** What an agent of this model will run on; throws FAILED_PRECONDITION when its program is not there. */
   readonly runtimeOf: (model: string) => Runtime;
@@ -63,8 +65,18 @@ const REQUEST_ID_LIVES_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_MODEL = "script-a";
 
 export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Spawned> {
+  const { tenant } = command.key;
+  spawner.admit(tenant);
+  const place = await spawner.census.take(tenant);
+  try {
+    return await spawnInto(spawner, command, place.taken);
+  } finally {
+    place.leave();
+  }
+}
+
+async function spawnInto(spawner: Spawner, command: SpawnCommand, liveAgents: number): Promise<Spawned> {
   const { documents, agents, clock } = spawner;
-  spawner.admit(command.key.tenant);
   const above = await parentOf(spawner, command.key);
   const key = await concreteKey(spawner, command.key, above);
   const { tenant } = key;
@@ -107,7 +119,7 @@ export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Sp
     command.guard?.(stage);
     const repeated = findRepeated(stage, command, key, nowMs);
     if (repeated) return repeated;
-    const parent = requirePlace(stage, key, spawner.limits);
+    const parent = requirePlace(stage, key, liveAgents, spawner.limits);
     const settings = spawnSettings(settingsFrom, { backendOf, schemaViolation }, spawner.limits);
     const runtime = spawner.runtimeOf(settings.values.model);
     const parentUid = parent?.uid ?? "";
@@ -173,7 +185,7 @@ function findRepeated(
 }
 
 /** Finds the parent, and refuses a spawn that has no place. */
-function requirePlace(stage: Stage, key: AgentKey, limits: Limits) {
+function requirePlace(stage: Stage, key: AgentKey, liveAgents: number, limits: Limits) {
   const at = stage.look("path", keys.path(key));
   const existing = at && stage.require(at.uid).agent;
   const parentAt =
@@ -186,6 +198,7 @@ function requirePlace(stage: Stage, key: AgentKey, limits: Limits) {
       descendantLives: (existing?.children.length ?? 0) > 0,
       parent,
       liveSubtree: parent ? liveBelow(stage, rootUid(stage, parent.uid)) : 0,
+      liveAgents,
     },
     limits,
   );

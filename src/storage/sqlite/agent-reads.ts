@@ -42,6 +42,11 @@ export function createAgentReads(db: Connection): AgentReads {
   const unsettled = db
     .prepare<[], string>("SELECT uid FROM agent INDEXED BY agent_unsettled WHERE unsettled = 1")
     .pluck();
+  const live = db
+    .prepare<[string], string>(
+      "SELECT uid FROM agent INDEXED BY agent_live_tree WHERE tenant = ? AND live = 1",
+    )
+    .pluck();
   const childPhases = db.prepare<[string], { phase: number; count: number }>(
     "SELECT phase, count(*) AS count FROM agent WHERE parent_uid = ? AND parent_uid <> '' GROUP BY phase ORDER BY phase",
   );
@@ -83,6 +88,7 @@ export function createAgentReads(db: Connection): AgentReads {
     },
     agents: async (query) => agents(query).map(toAgent),
     unsettledAgents: async () => unsettled.all(),
+    liveAgents: async (tenant) => live.all(tenant),
     childPhases: async (uid) => childPhases.all(uid),
     async followUp(uid, followUpId) {
       const row = followUp.get(uid, followUpId);

@@ -40,6 +40,7 @@ const place = (more: Partial<SpawnPlace>): SpawnPlace => ({
   descendantLives: false,
   parent: undefined,
   liveSubtree: 0,
+  liveAgents: 0,
   ...more,
 });
 const childPlace = (parent: Agent | undefined, more: Partial<SpawnPlace> = {}) =>
@@ -103,6 +104,11 @@ describe("where an agent can be spawned (semantics 2, 3 and 8)", () => {
       "the 201st live agent of a tree",
       () => childPlace(running(), { liveSubtree: 200 }),
       { code: Code.RESOURCE_EXHAUSTED, reason: "SUBTREE_FULL" },
+    ],
+    [
+      "the 1001st live agent of a tenant",
+      () => place({ liveAgents: 1000 }),
+      { code: Code.RESOURCE_EXHAUSTED, reason: "TENANT_FULL" },
     ],
   ];
   for (const [row, where, refusal] of rows) {
