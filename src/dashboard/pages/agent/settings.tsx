@@ -10,6 +10,7 @@ const SOURCES: Readonly<Record<SettingSource, string>> = {
   [SettingSource.PERSONA]: "persona",
   [SettingSource.SPAWN]: "spawn",
   [SettingSource.FOLLOW_UP]: "follow-up",
+  [SettingSource.PARENT]: "parent",
 };
 
 /** What it runs with, and where each value came from. */
