@@ -20,8 +20,11 @@ const RANKS: Readonly<Record<string, number>> = {
   "src/main": 6,
 };
 
-/** Clients like any other: generated code, and nothing else of ours. */
+/** Clients like any other: generated code, and nothing else of ours. Only main knows that they are there. */
 const CLIENTS = ["src/cli", "src/dashboard"];
+
+/** What the command line is made of beside Node: nothing that a client elsewhere could not have. */
+const CLI_PACKAGES = /^(node:.*|commander|yaml|@bufbuild\/protobuf(\/wkt)?|@connectrpc\/connect(-node)?)$/;
 
 test("imports only ever point down", () => {
   assert.deepEqual(sources("src").flatMap(violations), []);
@@ -45,7 +48,22 @@ test("an import that points up is found", () => {
     "src/dashboard/parts/a.tsx imports src/services/page.js",
   );
   assert.deepEqual(violation("src/dashboard/state/a.ts", "../../../gen/retinue/v1/agent_pb.js"), undefined);
+  assert.deepEqual(
+    violation("src/engine/a.ts", "../cli/index.js"),
+    "src/engine/a.ts imports src/cli/index.js",
+  );
   assert.deepEqual(violation("src/engine/a.ts", "../domain/fault.js"), undefined);
+  assert.deepEqual(violation("src/main/program.ts", "../cli/index.js"), undefined);
+});
+
+test("the command line is a Connect client and nothing more", () => {
+  const others = sources("src/cli").flatMap((file) =>
+    [...read(file).matchAll(/(?:from|import)\s*\(?\s*"([^."][^"]*)"/g)]
+      .map((match) => match[1] as string)
+      .filter((name) => !CLI_PACKAGES.test(name))
+      .map((name) => `${file} imports ${name}`),
+  );
+  assert.deepEqual(others, []);
 });
 
 test("the engine knows ports, never an adapter", () => {
@@ -53,9 +71,9 @@ test("the engine knows ports, never an adapter", () => {
   assert.deepEqual(adapters, []);
 });
 
-test("only config reads the environment", () => {
+test("only config reads the environment, by its flags, and one file of the command line", () => {
   const readers = sources("src").filter((file) => /process\.env\b/.test(read(file)));
-  assert.deepEqual(readers, []);
+  assert.deepEqual(readers, ["src/cli/environment.ts"]);
 });
 
 function violations(file: string): string[] {
@@ -69,6 +87,7 @@ function violation(file: string, specifier: string): string | undefined {
   const target = relative(root, resolve(root, dirname(file), specifier));
   const [from, to] = [areaOf(file), areaOf(target)];
   if (from === to || to === "gen") return undefined;
+  if (from === "src/main" && CLIENTS.includes(to)) return undefined;
   const points = CLIENTS.includes(from) || (RANKS[to] ?? Number.POSITIVE_INFINITY) >= (RANKS[from] as number);
   return points ? `${file} imports ${target}` : undefined;
 }

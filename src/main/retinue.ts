@@ -1,35 +1,18 @@
 #!/usr/bin/env node
-import { Command } from "commander";
-import { backupDataFolder } from "../storage/sqlite/backup.js";
-import { addServeOptions, configOf, dataOption } from "./config.js";
-import { VERSION } from "./version.js";
+import { CommanderError } from "commander";
+import { createProgram } from "./program.js";
 
-const program = new Command("retinue")
-  .description("Runs long-lived agents: start, follow, message, interrupt and kill them.")
-  .version(VERSION);
-
-addServeOptions(program.command("serve"))
-  .description("run the service in the foreground")
-  .action(async (_options, command: Command) => {
-    const config = configOf(command);
-    // Loaded when it is wanted: the other commands need none of the server.
-    const { serve } = await import("./serve.js");
-    await serve(config);
-  });
-
-program
-  .command("backup")
-  .description("copy a data folder, also while a server is using it")
-  .argument("<to>", "folder to create; it can be given to serve --data as it is")
-  .addOption(dataOption())
-  .action(async (to: string, options: { data: string }) => {
-    await backupDataFolder(options.data, to);
-    console.log(`backed up ${options.data} to ${to}`);
-  });
+/** What shells and scripts take for "you used it wrongly". */
+const USAGE = 2;
 
 try {
-  await program.parseAsync();
+  await createProgram().parseAsync();
 } catch (error) {
-  console.error(`retinue: ${error instanceof Error ? error.message : error}`);
-  process.exitCode = 1;
+  if (error instanceof CommanderError) {
+    // It has been told already, or is no error: --help and --version end here, too.
+    process.exitCode = error.exitCode === 0 ? 0 : USAGE;
+  } else {
+    console.error(`retinue: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
 }
