@@ -65,6 +65,7 @@ export const SOURCES: Readonly<Record<SettingSource, string>> = {
   [SettingSource.PERSONA]: "persona",
   [SettingSource.SPAWN]: "spawn",
   [SettingSource.FOLLOW_UP]: "follow-up",
+  [SettingSource.PARENT]: "parent",
 };
 
 const ENDED: readonly Phase[] = [Phase.COMPLETED, Phase.FAILED, Phase.CANCELED];
