@@ -8,12 +8,12 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { type Fault, invalidField, invalidFields } from "../fault.js";
+import { inspectJson, JSON_DEPTH_MAX } from "../json-text.js";
 import { messageFromJson } from "../message-json.js";
 import type { Document, Kind } from "./kind.js";
 
 /** Largest document, as sent and as stored. */
 export const DOCUMENT_MAX_BYTES = 256 * 1024;
-const DEPTH_MAX = 100;
 /** As many as fit on a screen; with more, the first ones mended often mend the rest. */
 const VIOLATIONS_SHOWN = 20;
 
@@ -36,7 +36,6 @@ export function parseDocument<D extends Document>(kind: Kind<D>, payload: Uint8A
   if (json === null || typeof json !== "object" || Array.isArray(json)) {
     throw invalidField("payload", "must be a JSON object");
   }
-  if (isDeeper(json, DEPTH_MAX)) throw invalidField("payload", `nested more than ${DEPTH_MAX} levels deep`);
   return messageFromJson(descOf(kind), json, "payload") as D;
 }
 
@@ -123,6 +122,9 @@ function parseJson(payload: Uint8Array): JsonValue {
   } catch {
     throw invalidField("payload", "is not UTF-8");
   }
+  inspectJson(text, "payload", () =>
+    invalidField("payload", `nested more than ${JSON_DEPTH_MAX} levels deep`),
+  );
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
@@ -135,11 +137,6 @@ function tooLarge(bytes: number): Fault {
     "payload",
     `a document has at most ${DOCUMENT_MAX_BYTES / 1024} KiB, this one has ${bytes} bytes`,
   );
-}
-
-function isDeeper(json: JsonValue, levels: number): boolean {
-  if (json === null || typeof json !== "object") return false;
-  return levels === 0 || Object.values(json).some((value) => isDeeper(value, levels - 1));
 }
 
 /** The kind's descriptor, free of the type parameter that TypeScript cannot see through. */

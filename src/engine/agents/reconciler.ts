@@ -91,7 +91,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     failures.set(uid, count);
     const delayMs = Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** (count - 1));
     log.error({ err, uid, delayMs }, "could not bring an agent to where it should be");
-    timers.set(uid, clock.nowMs() + delayMs);
+    // Its own time may come first: a kill that is due does not wait for the next try at something else.
+    timers.setAtLatest(uid, clock.nowMs() + delayMs);
   }
 
   async function reconcile(uid: string): Promise<void> {

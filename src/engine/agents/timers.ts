@@ -2,6 +2,8 @@
 export interface Timers {
   /** Undefined: nothing to wake it for. */
   set(uid: string, atMs: number | undefined): void;
+  /** At that time, unless it is woken earlier anyway. */
+  setAtLatest(uid: string, atMs: number): void;
   stop(): void;
 }
 
@@ -35,15 +37,18 @@ export function createTimers(nowMs: () => number, wake: (uid: string) => void): 
     if (next < Number.POSITIVE_INFINITY) arm(next);
   }
 
+  function set(uid: string, atMs: number | undefined): void {
+    if (atMs === undefined) {
+      times.delete(uid);
+      return;
+    }
+    times.set(uid, atMs);
+    arm(atMs);
+  }
+
   return {
-    set(uid, atMs) {
-      if (atMs === undefined) {
-        times.delete(uid);
-        return;
-      }
-      times.set(uid, atMs);
-      arm(atMs);
-    },
+    set,
+    setAtLatest: (uid, atMs) => set(uid, Math.min(atMs, times.get(uid) ?? atMs)),
     stop() {
       clearTimeout(timer);
       times.clear();

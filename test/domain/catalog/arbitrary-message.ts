@@ -19,8 +19,9 @@ function put(message: ReflectMessage, field: DescField, value: unknown): void {
   if (field.fieldKind === "list") {
     for (const item of value as unknown[]) message.get(field).add(wrapped(field, item));
   } else if (field.fieldKind === "map") {
-    for (const [key, item] of Object.entries(value as object))
-      message.get(field).set(key, wrapped(field, item));
+    // In order, as documents are stored.
+    const entries = Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [key, item] of entries) message.get(field).set(key, wrapped(field, item));
   } else {
     message.set(field, wrapped(field, value));
   }

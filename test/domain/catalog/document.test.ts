@@ -64,6 +64,13 @@ const unreadable = [
   ],
   [bytes('{"displayNam":"x"}'), "payload.displayNam", "", "an unknown field"],
   [bytes('{"repos":[{},{"ulr":"x"}]}'), "payload.repos[1].ulr", "", "an unknown field further down"],
+  [bytes('{"agent":"a","agent":"b"}'), "payload.agent", "given twice", "a name that comes twice"],
+  [
+    bytes('{"repos":[{},{"url":"/a","u\\u0072l":"/b"}]}'),
+    "payload.repos[1].url",
+    "given twice",
+    "a name that comes twice, once in disguise",
+  ],
   [bytes('{"__proto__":{}}'), "payload.__proto__", "", "a field that JavaScript objects have anyway"],
   [bytes('{"repos":{}}'), "payload.repos", "", "an object where a list belongs"],
   [bytes('{"agent":7}'), "payload.agent", "", "a number where a string belongs"],
