@@ -6,12 +6,12 @@ import { Shell } from "./shell.js";
 import { isLost } from "./state/api.js";
 import { lost, pause, pauseAfter, reached } from "./state/connection.js";
 import { key } from "./state/key.js";
-import { path } from "./state/route.js";
+import { parts } from "./state/route.js";
 import { me, resume } from "./state/session.js";
 
 /** The page: for whoever is signed in, for whoever is not, and for whoever follows a shared link. */
 export function App() {
-  if (path.value === "/share") return <SharePage />;
+  if (parts.value[0] === "share") return <SharePage />;
   if (me.value !== undefined) return <Shell />;
   return key.value === "" ? <SignIn /> : <Resuming />;
 }

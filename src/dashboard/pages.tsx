@@ -8,7 +8,14 @@ import { hrefOf, parts } from "./state/route.js";
 type Load = () => Promise<FunctionComponent>;
 
 /** Pages that are not looked at often come when they are asked for. */
-const LATER: Readonly<Record<string, Load>> = {};
+const LATER: Readonly<Record<string, Load>> = {
+  inbox: async () => (await import("./pages/inbox.js")).InboxPage,
+  spawn: async () => (await import("./pages/spawn.js")).SpawnPage,
+  catalog: async () => (await import("./pages/catalog.js")).CatalogPage,
+  pools: async () => (await import("./pages/pools.js")).PoolsPage,
+  keys: async () => (await import("./pages/keys.js")).KeysPage,
+  audit: async () => (await import("./pages/audit.js")).AuditPage,
+};
 
 export function Pages() {
   const [place = "", name] = parts.value;

@@ -1,5 +1,5 @@
 import { now } from "../state/clock.js";
-import { clockTime, dateTime, duration } from "../text/format.js";
+import { clockTime, dateTime, duration, shortDate } from "../text/format.js";
 
 /** How long ago, kept up to date. */
 export function Ago({ ms }: { ms: number | undefined }) {
@@ -33,5 +33,9 @@ export function At({ ms }: { ms: number | undefined }) {
 
 export function OnDate({ ms }: { ms: number | undefined }) {
   if (ms === undefined) return <span class="dim">–</span>;
-  return <time dateTime={new Date(ms).toISOString()}>{dateTime(ms)}</time>;
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={dateTime(ms)}>
+      {shortDate(ms)}
+    </time>
+  );
 }

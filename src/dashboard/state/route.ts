@@ -2,10 +2,11 @@ import { computed, signal } from "@preact/signals";
 
 const BASE = "/ui";
 
-const address = signal(location.pathname + location.search);
+const here = () => location.pathname + location.search + location.hash;
+const address = signal(here());
 
 addEventListener("popstate", () => {
-  address.value = location.pathname + location.search;
+  address.value = here();
 });
 
 /** Where in the page we are, from its own root: `/agents/…`. */
@@ -23,6 +24,14 @@ export function hrefOf(...elements: string[]): string {
   return [BASE, ...elements.map(encodeURIComponent)].join("/");
 }
 
+/** The secret of a shared link: what follows `#`, which browsers send to no server. */
+export const fragment = computed(() => new URL(address.value, location.origin).hash.slice(1));
+
+/** The page of an agent; within a shared link, the one that the link shows. */
+export function agentHref(uid: string): string {
+  return parts.value[0] === "share" ? `${hrefOf("share", uid)}#${fragment.value}` : hrefOf("agents", uid);
+}
+
 export function go(href: string, { replace = false } = {}): void {
   if (href === address.peek()) return;
   if (replace) history.replaceState(null, "", href);
@@ -38,5 +47,5 @@ export function followLinks(event: MouseEvent): void {
   if (!link || link.target || link.origin !== location.origin || !link.pathname.startsWith(BASE)) return;
   if (link.hash !== "" && link.pathname === location.pathname) return;
   event.preventDefault();
-  go(link.pathname + link.search);
+  go(link.pathname + link.search + link.hash);
 }

@@ -35,6 +35,18 @@ export function dateTime(ms: number): string {
   return new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
+/** Without the year, which is nearly always this one. */
+export function shortDate(ms: number): string {
+  const parts = {
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  } as const;
+  return new Date(ms).toLocaleString(undefined, parts);
+}
+
 export function clockTime(ms: number): string {
   return new Date(ms).toLocaleTimeString(undefined, {
     hour: "2-digit",

@@ -5,7 +5,7 @@ import { PhaseBadge } from "../../parts/phase.js";
 import { Section } from "../../parts/section.js";
 import type { AgentView } from "../../state/agent-view.js";
 import { agents } from "../../state/api.js";
-import { hrefOf } from "../../state/route.js";
+import { agentHref } from "../../state/route.js";
 import { money } from "../../text/format.js";
 
 export function Children({ view, status }: { view: AgentView; status: AgentStatus }) {
@@ -24,7 +24,7 @@ export function Children({ view, status }: { view: AgentView; status: AgentStatu
       <ul class="children">
         {children.map(({ agentId, phase, cost, needsInput }) => (
           <li key={agentId?.uid}>
-            <a href={hrefOf("agents", agentId?.uid ?? "")}>{agentId?.agent.at(-1)}</a>
+            <a href={agentHref(agentId?.uid ?? "")}>{agentId?.agent.at(-1)}</a>
             <PhaseBadge phase={phase} />
             <span class="number dim">{money(cost)}</span>
             {needsInput === "" ? null : <span class="question">{needsInput}</span>}

@@ -5,7 +5,7 @@ import { PhaseBadge } from "../../parts/phase.js";
 import { Ago, Countdown } from "../../parts/time.js";
 import { entries } from "../../state/agent-list.js";
 import type { AgentView } from "../../state/agent-view.js";
-import { hrefOf } from "../../state/route.js";
+import { agentHref, hrefOf } from "../../state/route.js";
 import { may } from "../../state/session.js";
 import { ancestorsOf } from "../../state/tree.js";
 import { count, money, msOf } from "../../text/format.js";
@@ -99,7 +99,7 @@ function Crumbs({ path, view }: { path: readonly string[]; view: AgentView }) {
         const uid = ancestors[i];
         return (
           <span class="crumb" key={path.slice(0, i + 1).join("/")}>
-            {uid === undefined ? name : <a href={hrefOf("agents", uid)}>{name}</a>}
+            {uid === undefined ? name : <a href={agentHref(uid)}>{name}</a>}
             <span aria-hidden="true"> / </span>
           </span>
         );

@@ -1,7 +1,7 @@
 import { TurnOutcome } from "../../../../gen/retinue/v1/agent_pb.js";
 import { Icon } from "../../parts/icon.js";
 import { At } from "../../parts/time.js";
-import { hrefOf } from "../../state/route.js";
+import { agentHref } from "../../state/route.js";
 import { type Item, OUTCOMES } from "../../text/conversation.js";
 import { count, duration, money, msOf } from "../../text/format.js";
 import { Code, Markdown } from "../../text/markdown.js";
@@ -42,7 +42,7 @@ export function ConversationItem({ item }: { item: Item }) {
     case "note":
       return (
         <p class={`note ${item.tone}`}>
-          {item.childUid ? <a href={hrefOf("agents", item.childUid)}>{item.text}</a> : item.text}
+          {item.childUid ? <a href={agentHref(item.childUid)}>{item.text}</a> : item.text}
           <At ms={item.at} />
         </p>
       );
