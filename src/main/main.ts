@@ -18,6 +18,7 @@ import { catalogService } from "../services/catalog-service.js";
 import { identityService } from "../services/identity-service.js";
 import { taskService } from "../services/task-service.js";
 import { timelineService } from "../services/timeline-service.js";
+import { usageService } from "../services/usage-service.js";
 import { openSqliteStore } from "../storage/sqlite/open.js";
 import { createGuards } from "../transport/guards/guards.js";
 import { createMetrics } from "../transport/guards/metrics.js";
@@ -123,6 +124,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
         agentService({ store, ...engine }),
         taskService(store, engine.commands),
         timelineService(store, engine.hub, engine.views),
+        usageService(store),
         agentToolsService({ store, ...engine }),
       ],
       guards: createGuards({

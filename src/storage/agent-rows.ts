@@ -92,6 +92,35 @@ export interface SessionRow {
   readonly costSoFar: number;
 }
 
+/** What one attempt of one run has used; in a change: what is to be added. */
+export interface UsageRow {
+  readonly uid: string;
+  readonly runId: number;
+  readonly attempt: number;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: number;
+  /** Of the last addition. */
+  readonly atMs: number;
+}
+
+/** A page of the ledger of an agent, by path, uid, run and attempt. */
+export interface UsageQuery {
+  readonly uid: string;
+  /** Every agent below, too. */
+  readonly descendants: boolean;
+  /** The last row of the page before. */
+  readonly after: Pick<UsageRow, "uid" | "runId" | "attempt"> & { readonly path: string };
+  readonly limit: number;
+}
+
+export type UsageOfAgent = UsageRow &
+  Pick<AgentRow, "tenant" | "ownerProvider" | "account" | "workspace" | "path">;
+
+export type UsageTotal = Pick<UsageRow, "inputTokens" | "cachedInputTokens" | "outputTokens" | "cost">;
+
 /** An agent with everything that its rules look at, read in one snapshot. */
 export interface AgentRecord {
   readonly row: AgentRow;
@@ -155,6 +184,8 @@ export interface AgentReads {
   brokenLogs(): Promise<string[]>;
   processes(): Promise<ProcessRow[]>;
   session(uid: string): Promise<SessionRow | undefined>;
+  /** A page of the ledger, each row with its agent, and the sum of the whole. */
+  usage(query: UsageQuery): Promise<{ readonly rows: readonly UsageOfAgent[]; readonly total: UsageTotal }>;
   spawnRequest(
     key: Omit<SpawnRequestRow, "fingerprint" | "uid" | "atMs">,
   ): Promise<SpawnRequestRow | undefined>;
@@ -174,5 +205,7 @@ export type AgentStoreChange =
   | { readonly type: "process"; readonly row: ProcessRow }
   | { readonly type: "processGone"; readonly token: string }
   | { readonly type: "session"; readonly row: SessionRow }
+  /** Adds to what the attempt has used. */
+  | { readonly type: "usage"; readonly row: UsageRow }
   /** Replaces what is under the request ID. */
   | { readonly type: "spawnRequest"; readonly row: SpawnRequestRow };

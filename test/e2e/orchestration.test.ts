@@ -3,6 +3,9 @@ import { before, describe, test } from "node:test";
 import { type AgentCaller, createAgentCaller, saidIn } from "../support/agents.js";
 import { rest, startServer, type TestServer } from "../support/server.js";
 
+// biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of every shape
+type Json = any;
+
 let server: TestServer;
 let agents: AgentCaller;
 before(async () => {
@@ -74,6 +77,48 @@ describe("what a child has from its parent", () => {
     assert.deepEqual(await seen("heir/tool"), inherited);
     assert.deepEqual(await seen("heir/call"), inherited);
     assert.deepEqual(await seen("heir/own"), ["site", "default", "script-a", "low", "SETTING_SOURCE_SPAWN"]);
+  });
+});
+
+describe("the bill", () => {
+  const list = (path: string, more: object = {}) => agents.get("usage", path, more);
+
+  test("is by run and attempt, sums up to the status, and survives a crash of the agent", async () => {
+    await agents.spawn("pays", "@usage 10 1 2 0.5\n@crash\n@usage 20 2 4 0.25\n@ask more?");
+    await agents.wait("pays");
+    const { followUpId } = await agents.queue("pays", "@usage 1 1 1 0.125\n@ask more?", {
+      model: "script-a",
+    });
+    const { status } = await agents.wait("pays", { followUpId });
+    const { entries, total } = await list("pays");
+    const bill = entries.map(({ runId, attempt, model, usage }: Json) => [runId, attempt, model, usage.cost]);
+    assert.deepEqual(bill, [
+      ["1", 1, "script-a", 0.5],
+      ["1", 2, "script-a", 0.25],
+      ["2", 1, "script-a", 0.125],
+    ]);
+    assert.deepEqual([total.cost, total.totalTokens], [status.cost, status.totalTokens]);
+    assert.equal(total.cost, 0.875);
+    const first = await list("pays", { pageSize: 2 });
+    assert.equal(first.entries.length, 2);
+    const second = await list("pays", { pageSize: 2, pageToken: first.nextPageToken });
+    assert.deepEqual([second.entries.length, second.nextPageToken], [1, ""]);
+  });
+
+  test("a turn that fails has its price, and a child with a budget of its own is on its parent's bill", async () => {
+    await agents.spawn("house", "@usage 1 0 0 1\n@ask more?");
+    await agents.wait("house");
+    const budget = { maxCostUsd: 100, maxTokens: 1000, maxTurns: 10 };
+    await agents.spawn("house/room", "@usage 1 0 0 2\n@usage 1 0 0 4\n@ask more?", { budget });
+    await agents.wait("house/room");
+    assert.equal((await agents.status("house")).subtreeCost, 7, "while it lives");
+    await agents.spawn("house/fire", "@usage 1 0 0 8\n@fail burnt");
+    await agents.wait("house/fire");
+    const { total } = await list("house", { includeDescendants: true });
+    assert.equal(total.cost, 15);
+    const { cost, subtreeCost } = await agents.status("house");
+    assert.deepEqual([cost, subtreeCost], [1, 15]);
+    assert.equal((await list("house")).total.cost, 1);
   });
 });
 

@@ -178,8 +178,3 @@ export function hasFreed(before: Agent, after: Agent): boolean {
   const [a, b] = [committed(before), committed(after)];
   return SUMMED.some((d) => b[d] < a[d]);
 }
-
-/** Whether the agent leaves some dimension to its parent's budget. */
-export function drawsOnParent(agent: Agent): boolean {
-  return agent.parentUid !== "" && SUMMED.some((d) => agent.budget?.[LIMIT[d]] === undefined);
-}

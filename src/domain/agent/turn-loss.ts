@@ -1,6 +1,7 @@
 import { TurnState } from "../../../gen/retinue/v1/agent_pb.js";
 import { EventType } from "../../../gen/retinue/v1/event_pb.js";
 import type { Agent, AgentError } from "./agent.js";
+import type { Usage } from "./budget.js";
 import {
   type Context,
   change,
@@ -18,6 +19,7 @@ import { settle } from "./settle.js";
 import { type Fence, fencedTurn, type HeldTurn } from "./turn.js";
 import { failAgent } from "./turn-end.js";
 import { endInterrupted } from "./turn-ended.js";
+import { addTurnUsage } from "./usage-report.js";
 
 /**
  * - `failure`: the agent process or its backend failed; counted.
@@ -29,6 +31,8 @@ export type LossType = "failure" | "fatal" | "outage";
 export interface TurnLost extends Fence {
   readonly loss: LossType;
   readonly error: AgentError;
+  /** What was used and not reported yet: a turn that fails has its price, too. */
+  readonly usage?: Usage | undefined;
 }
 
 /** The process beneath a turn is gone. Recovery is this and nothing else: the next attempt follows from it. */
@@ -37,9 +41,10 @@ export function turnLost(agent: Agent, input: TurnLost, context: Context): Decis
   if (turn === undefined) return unchanged(agent, { stale: true });
   const draft = openDraft(agent);
   promoteDue(draft, context.nowMs);
+  if (input.usage !== undefined) addTurnUsage(draft, input.usage);
   // It was asked to stop, and it has stopped: nothing was lost.
   if (turn.state === TurnState.INTERRUPTING) endInterrupted(draft, context.nowMs);
-  else recover(draft, turn, input, context);
+  else recover(draft, draft.agent.turn ?? turn, input, context);
   settle(draft, context);
   return decided(draft, { stale: false });
 }

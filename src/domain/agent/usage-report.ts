@@ -1,6 +1,6 @@
 import { EventType } from "../../../gen/retinue/v1/event_pb.js";
 import type { Agent } from "./agent.js";
-import { addUsage, overBudget, type Usage } from "./budget.js";
+import { addUsage, overBudget, totalTokens, type Usage } from "./budget.js";
 import {
   type Context,
   change,
@@ -41,6 +41,7 @@ export function addTurnUsage(draft: Draft, reported: Usage): void {
   const { turn, usage } = draft.agent;
   if (turn === undefined) return;
   const delta = nonNegative(reported);
+  if (totalTokens(delta) === 0 && delta.cost === 0) return;
   change(draft, { turn: { ...turn, usage: addUsage(turn.usage, delta) }, usage: addUsage(usage, delta) });
   record(draft, EventType.USAGE, { case: "usage", value: usageMessage(delta) });
   tellSpent(draft);

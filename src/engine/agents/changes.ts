@@ -1,4 +1,5 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { UsageSchema } from "../../../gen/retinue/v1/agent_pb.js";
 import { EventPayloadSchema, EventType } from "../../../gen/retinue/v1/event_pb.js";
 import { FollowUpState } from "../../../gen/retinue/v1/follow_up_pb.js";
 import type { Agent } from "../../domain/agent/agent.js";
@@ -42,6 +43,7 @@ export function changesOf(
   const accepted = new Map<string, number>();
   events.forEach((event, i) => {
     changes.push(eventChange(agent, event, firstSeq + i, moment));
+    if (event.detail.case === "usage") changes.push(usageChange(agent, event, event.detail.value, moment));
     const followUpId = event.detail.case === "followUp" ? event.detail.value.followUp?.followUpId : undefined;
     if (followUpId === undefined) return;
     if (!accepted.has(followUpId)) accepted.set(followUpId, firstSeq + i);
@@ -67,6 +69,29 @@ function eventChange(agent: Agent, event: DomainEvent, seq: number, moment: Mome
       attempt: event.attempt,
       actor: event.actor ?? moment.actor,
       payload: toBinary(EventPayloadSchema, payload),
+    },
+  };
+}
+
+/** The ledger adds up the log: the event's place in it can be written once only, and so can this. */
+function usageChange(
+  agent: Agent,
+  { runId, attempt }: DomainEvent,
+  used: MessageInitShape<typeof UsageSchema>,
+  { nowMs }: Moment,
+): Change {
+  return {
+    type: "usage",
+    row: {
+      uid: agent.uid,
+      runId,
+      attempt,
+      model: agent.settings.values.model,
+      inputTokens: Number(used.inputTokens ?? 0),
+      cachedInputTokens: Number(used.cachedInputTokens ?? 0),
+      outputTokens: Number(used.outputTokens ?? 0),
+      cost: used.cost ?? 0,
+      atMs: nowMs,
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Agent, Runtime } from "../../domain/agent/agent.js";
 import type { Fence } from "../../domain/agent/turn.js";
 import type { AgentProgram, Runner, Session } from "../../runner/runner.js";
-import type { Store } from "../../storage/store.js";
+import type { Change, Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import type { AgentKeys } from "./agent-keys.js";
 import type { AtFailpoint } from "./failpoints.js";
@@ -34,7 +34,8 @@ export interface Process {
   readonly runtime: Pick<Runtime, "runnerId" | "build" | "isolation">;
   /** The attempt that its key speaks for. */
   bind(fence: Fence | undefined): void;
-  costSoFar(cost: number): void;
+  /** What to store with the usage that brings the program's own count to this: both or neither. */
+  sessionAt(costSoFar: number): Change;
 }
 
 export interface ProcessesOptions {
@@ -80,7 +81,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       throw error;
     }
     at("after-process-started");
-    let row = {
+    const row = {
       uid,
       sessionRef: session.sessionRef,
       costSoFar: session.resumed ? (earlier?.costSoFar ?? 0) : 0,
@@ -92,12 +93,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       prompted: session.resumed,
       runtime: { runnerId: "embedded", build: session.build, isolation: runner.isolation },
       bind: (fence) => keys.bind(key, fence),
-      costSoFar(costSoFar) {
-        row = { ...row, costSoFar };
-        store
-          .commit([{ type: "session", row }])
-          .catch((err: unknown) => log.warn({ err, uid }, "could not store a cost"));
-      },
+      sessionAt: (costSoFar) => ({ type: "session", row: { ...row, costSoFar } }),
     };
     open.set(uid, process);
     const exited = session.exited.then(async () => {

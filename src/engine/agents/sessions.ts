@@ -85,7 +85,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (mark === undefined || mark.stale) return;
     at("after-prompt-sent-mark");
     if (!mark.send) return ended(uid, fence, { outcome: "cancelled" }, "");
-    const transcript = createTranscript({ agents, hub, uid, fence, costSoFar: process.costSoFar });
+    const transcript = createTranscript({ agents, hub, uid, fence, sessionAt: process.sessionAt });
     process.bind(fence);
     const turn = session.prompt({ runId: fence.runId, parts }, transcript.update);
     running.set(uid, fence);
@@ -112,7 +112,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const { error, usage } = result;
     if (result.outcome === "failed" && error) {
       await report(uid, (a, c) =>
-        turnLost(a, { ...fence, loss: error.fatal ? "fatal" : "failure", error }, c),
+        turnLost(a, { ...fence, loss: error.fatal ? "fatal" : "failure", error, usage }, c),
       );
       return;
     }

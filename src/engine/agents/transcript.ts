@@ -6,6 +6,7 @@ import { type Fence, fencedTurn } from "../../domain/agent/turn.js";
 import { progressed } from "../../domain/agent/turn-report.js";
 import { usageReported } from "../../domain/agent/usage-report.js";
 import type { Update } from "../../runner/runner.js";
+import type { Change } from "../../storage/store.js";
 import type { Agents } from "./agents.js";
 import type { Hub } from "./hub.js";
 
@@ -22,10 +23,11 @@ export interface TranscriptOptions {
   readonly hub: Hub;
   readonly uid: string;
   readonly fence: Fence;
-  readonly costSoFar: (cost: number) => void;
+  /** The session's row at the program's own count of dollars. */
+  readonly sessionAt: (costSoFar: number) => Change;
 }
 
-export function createTranscript({ agents, hub, uid, fence, costSoFar }: TranscriptOptions): Transcript {
+export function createTranscript({ agents, hub, uid, fence, sessionAt }: TranscriptOptions): Transcript {
   let text = "";
   let last = "";
   let stored: Promise<unknown> = Promise.resolve();
@@ -77,13 +79,13 @@ export function createTranscript({ agents, hub, uid, fence, costSoFar }: Transcr
           return;
         }
         case "usage":
-          costSoFar(update.costSoFar);
           stored = agents.change("agent", (stage) => {
             const value = stage.agent(uid);
             if (value === undefined) return;
-            stage.apply(
-              usageReported(value.agent, { ...fence, usage: update.usage }, stage.contextOf(value.agent)),
-            );
+            const report = { ...fence, usage: update.usage };
+            const { stale } = stage.apply(usageReported(value.agent, report, stage.contextOf(value.agent)));
+            // In one commit: a crash between the two would count the same money twice, or never.
+            if (!stale) stage.add(sessionAt(update.costSoFar));
           });
           stored.catch(() => {});
           return;

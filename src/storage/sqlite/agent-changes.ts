@@ -1,4 +1,11 @@
-import type { AgentRow, AgentStoreChange, EventRow, FollowUpRow, SpawnRequestRow } from "../agent-rows.js";
+import type {
+  AgentRow,
+  AgentStoreChange,
+  EventRow,
+  FollowUpRow,
+  SpawnRequestRow,
+  UsageRow,
+} from "../agent-rows.js";
 import { type EncodedCommit, step } from "./step.js";
 
 export function encodeAgentChange(out: EncodedCommit, index: number, change: AgentStoreChange): void {
@@ -33,6 +40,9 @@ export function encodeAgentChange(out: EncodedCommit, index: number, change: Age
       break;
     case "session":
       step(out, "putSession", index).push(change.row.uid, change.row.sessionRef, change.row.costSoFar);
+      break;
+    case "usage":
+      encodeUsage(out, index, change.row);
       break;
     case "spawnRequest":
       encodeSpawnRequest(out, index, change.row);
@@ -76,6 +86,12 @@ function encodeEvent(out: EncodedCommit, index: number, row: EventRow): void {
   const { uid, seq, eventId, atMs, type, runId, attempt, actor, payload } = row;
   const columns = [uid, seq, eventId, atMs, type, runId, attempt, actor, payload];
   step(out, "appendEvent", index).push(...columns, seq, uid);
+}
+
+function encodeUsage(out: EncodedCommit, index: number, row: UsageRow): void {
+  const { uid, runId, attempt, model, inputTokens, cachedInputTokens, outputTokens, cost, atMs } = row;
+  const used = [inputTokens, cachedInputTokens, outputTokens, cost];
+  step(out, "addUsage", index).push(uid, runId, attempt, model, ...used, atMs);
 }
 
 function encodeSpawnRequest(out: EncodedCommit, index: number, row: SpawnRequestRow): void {

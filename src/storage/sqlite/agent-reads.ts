@@ -12,6 +12,7 @@ import type {
   SpawnRequestRow,
 } from "../agent-rows.js";
 import type { Connection } from "./connection.js";
+import { createUsageRead } from "./usage-reads.js";
 
 const AGENT = `
   uid, tenant, owner_provider AS ownerProvider, account, workspace, path, parent_uid AS parentUid, phase, live,
@@ -66,6 +67,7 @@ export function createAgentReads(db: Connection): AgentReads {
     `SELECT tenant, owner_provider AS ownerProvider, account, request_id AS requestId, fingerprint, uid, at_ms AS atMs
      FROM spawn_request WHERE tenant = ? AND owner_provider = ? AND account = ? AND request_id = ?`,
   );
+  const usage = createUsageRead(db);
   const agents = createAgentList(db);
   const events = createEventRead(db);
 
@@ -97,6 +99,7 @@ export function createAgentReads(db: Connection): AgentReads {
     events: async (query) => events(query),
     brokenLogs: async () => brokenLogs.all(),
     processes: async () => processes.all(),
+    usage: async (query) => usage(query),
     session: async (uid) => session.get(uid),
     spawnRequest: async ({ tenant, ownerProvider, account, requestId }) =>
       spawnRequest.get(tenant, ownerProvider, account, requestId),

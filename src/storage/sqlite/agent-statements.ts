@@ -67,6 +67,17 @@ export const agentWriteStatements = {
     sql: "DELETE FROM process WHERE token = ?",
     mustWriteOneRow: false,
   },
+  addUsage: {
+    sql: `
+      INSERT INTO usage (
+        uid, run_id, attempt, model, input_tokens, cached_input_tokens, output_tokens, cost, at_ms
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE
+      SET model = excluded.model, input_tokens = input_tokens + excluded.input_tokens,
+          cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
+          output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost, at_ms = excluded.at_ms`,
+    mustWriteOneRow: true,
+  },
   putSession: {
     sql: `
       INSERT INTO session (uid, session_ref, cost_so_far) VALUES (?, ?, ?)

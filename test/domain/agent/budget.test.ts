@@ -3,17 +3,26 @@ import { describe, it } from "node:test";
 import { Code } from "../../../gen/google/rpc/code_pb.js";
 import { Phase, TurnOutcome, TurnState } from "../../../gen/retinue/v1/agent_pb.js";
 import type { Agent } from "../../../src/domain/agent/agent.js";
-import { type BudgetLimits, budgetSpent, reservedOf, spentOf } from "../../../src/domain/agent/budget.js";
+import {
+  type BudgetLimits,
+  budgetSpent,
+  NO_USAGE,
+  reservedOf,
+  spentOf,
+  subtreeSpentOf,
+} from "../../../src/domain/agent/budget.js";
 import { childNotified, childSpawned } from "../../../src/domain/agent/children.js";
 import type { Decision } from "../../../src/domain/agent/decision.js";
 import { clearFollowUps } from "../../../src/domain/agent/queue-edit.js";
 import { slotGranted } from "../../../src/domain/agent/settle.js";
 import { timePassed } from "../../../src/domain/agent/time-passed.js";
+import { turnLost } from "../../../src/domain/agent/turn-loss.js";
 import { budgetFreed, overdrawn, updateAgent } from "../../../src/domain/agent/update-agent.js";
 import { usageReported } from "../../../src/domain/agent/usage-report.js";
 import {
   at,
   done,
+  EXITED,
   end,
   fenceOf,
   idsOf,
@@ -252,6 +261,20 @@ describe("budgets of children (semantics 3)", () => {
     });
     const raised = updateAgent(agent, { budget: limits({ maxCostUsd: 10 }), labels: undefined }, context);
     assert.equal(reservedOf(tell(parent, raised)).costUsd, 10);
+  });
+  it("what a child with a budget of its own uses is on its parent's bill while it lives", () => {
+    const own = limits({ maxCostUsd: 4, maxTokens: 9, maxTurns: 9 });
+    const parent = tell(below(rich(), own), spend(child(own), 2));
+    assert.deepEqual([subtreeSpentOf(parent).costUsd, spentOf(parent).costUsd], [2, 0]);
+  });
+  it("a turn that fails has its price", () => {
+    const agent = running();
+    const usage = { ...NO_USAGE, cost: 3 };
+    const lost = turnLost(agent, { ...fenceOf(agent), loss: "failure", error: EXITED, usage }, at());
+    assert.deepEqual([lost.agent.usage.cost, lost.agent.turn?.usage.cost], [3, 3]);
+  });
+  it("a report of nothing is no event", () => {
+    assert.deepEqual(spend(running(), 0).events, []);
   });
   it("what an ended child used is not lost when it failed", () => {
     const parent = tell(
