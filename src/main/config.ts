@@ -4,6 +4,8 @@ import { isIP } from "node:net";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Limits } from "../domain/agent/limits.js";
 import { FAILPOINTS, type Failpoint } from "../engine/agents/failpoints.js";
+import type { ProgramsConfig } from "../runner/profiles/programs.js";
+import { addAgentOptions, agentConfigOf } from "./agent-config.js";
 import { addLimitOptions, limitsOf } from "./limits.js";
 
 /** Everything `retinue serve` can be told. Flags win over the environment, which wins over defaults. */
@@ -24,6 +26,7 @@ export interface Config {
   readonly logLevel: string;
   /** Serves others, and several tenants, also where agents cannot be kept from reading everything. */
   readonly allowUnsandboxed: boolean;
+  readonly agents: ProgramsConfig;
   /** Where this server is to die, for tests. */
   readonly failpoints: ReadonlySet<Failpoint>;
 }
@@ -40,7 +43,7 @@ export function dataOption(): Option {
 }
 
 export function addServeOptions(command: Command): Command {
-  return addLimitOptions(command)
+  return addAgentOptions(addLimitOptions(command))
     .addOption(
       flag("--port <port>", "0 picks one", "RETINUE_PORT").argParser(integer(0, 65_535)).default(8080),
     )
@@ -111,6 +114,7 @@ export function configOf(command: Command): Config {
     limits: limitsOf(o),
     logLevel: o.logLevel,
     allowUnsandboxed: o.allowUnsandboxed === true,
+    agents: agentConfigOf(command, process.env),
     failpoints: failpointsOf(o.failpoints, o.testMode === true),
   };
 }

@@ -9,7 +9,7 @@ import { createKeys } from "../engine/keys.js";
 import { admitting } from "../engine/tenancy.js";
 import { createVault } from "../engine/vault.js";
 import { type AcpRunnerOptions, createAcpRunner } from "../runner/acp/acp-runner.js";
-import { scriptedProgram } from "../runner/scripted/program.js";
+import { createPrograms } from "../runner/profiles/programs.js";
 import { createSchemas } from "../schemas/schemas.js";
 import { agentService } from "../services/agent-service.js";
 import { agentToolsService } from "../services/agent-tools/agent-tools-service.js";
@@ -49,8 +49,6 @@ export interface MainOptions {
   readonly onFatal: (error: Error) => void;
 }
 
-/** Models that run the embedded agent. */
-const SCRIPTS = ["script-a", "script-b"];
 const EXPIRY_SWEEP_MS = 1000;
 const CLOSE_GRACE_MS = 10_000;
 
@@ -88,7 +86,11 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const { requestsPerSecond } = config;
     const dataDir = resolve(config.data);
     const agentsFolder = join(dataDir, "agents");
-    const runner = await createAcpRunner({ agentsFolder, isolation: options.isolation });
+    const runner = await createAcpRunner({
+      agentsFolder,
+      environment: { PATH: config.agents.path },
+      isolation: options.isolation,
+    });
     const admit = await admitTenants(runner, config, store);
     const url = { server: "", mcp: "" };
     const publicUrl = () => config.publicUrl ?? url.server;
@@ -105,7 +107,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       admit,
       limits: config.limits,
       schemas,
-      programOf: (model) => (SCRIPTS.includes(model) ? scriptedProgram() : undefined),
+      programs: createPrograms(config.agents),
       agentsFolder,
       hide: [dataDir],
       mcpUrl: () => url.mcp,

@@ -1,3 +1,5 @@
+import type { PermissionRequest } from "./runner.js";
+
 /** Name under which agent programs know our MCP server; some show its tools as `mcp__retinue__<tool>`. */
 export const MCP_SERVER = "retinue";
 
@@ -26,3 +28,16 @@ export const TOOL = {
 } as const;
 
 export type ToolName = (typeof TOOL)[keyof typeof TOOL];
+
+/** Matched whole, so that no command line or title of the model's making passes for one of our tools. */
+const OWN_TOOL = new RegExp(`^mcp__${MCP_SERVER}__[a-z_]+$`);
+
+/** Whether a program asks leave for one of our own tools; some name it in the title only. */
+export function isOwnTool({ tool, title, kind }: PermissionRequest): boolean {
+  return OWN_TOOL.test(tool) || (tool === "" && OWN_TOOL.test(title) && kind === "other");
+}
+
+/** How agent programs name a tool of an MCP server. */
+export function mcpToolName(server: string, tool: string): string {
+  return `mcp__${server}__${tool}`;
+}

@@ -54,3 +54,8 @@ export function passing(kind: ErrorKind, message: string): TurnError {
 export function fatal(kind: ErrorKind, message: string): TurnError {
   return { kind, message, retryable: false, fatal: true };
 }
+
+/** An Error's message is lost to whoever copies or prints its fields. */
+export function plainError({ kind, message, retryable, fatal }: RunnerError): TurnError {
+  return { kind, message, retryable, fatal };
+}

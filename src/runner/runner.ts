@@ -27,8 +27,10 @@ export interface Runner {
 
 export type Isolation = "bwrap" | "none";
 
-/** The agent program, as data: the same driver starts all of them. */
+/** The agent program, as data: the same driver starts all that speak its protocol. */
 export interface AgentProgram {
+  /** What it speaks over stdio; `codex`: the app server's own protocol. */
+  readonly protocol: "acp" | "codex";
   /** Absolute, or a name to look for in PATH. Not found: `agent_not_installed`, fatal. */
   readonly command: string;
   readonly args: readonly string[];
@@ -36,13 +38,25 @@ export interface AgentProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Files and folders it cannot do without, shown read-only even where they lie below something hidden. */
   readonly readable?: readonly string[] | undefined;
-  /** Sent as `_meta` with the opening of the session, for what a program takes nowhere else. */
-  readonly sessionMeta?: Readonly<Record<string, unknown>> | undefined;
+  /** Variables that name folders of its own, each given relative to its home. Made before it starts. */
+  readonly homeFolders?: Readonly<Record<string, string>> | undefined;
+  /** `_meta` for the opening of the session, for what a program takes nowhere else. */
+  readonly sessionMeta?: ((opening: SessionOpening) => Readonly<Record<string, unknown>>) | undefined;
+  /** What of an opening reaches the model; the rest is left to prompts and tools. */
+  readonly takes: { readonly instructions: boolean; readonly outputSchema: boolean };
   /** An `end_turn` without usage is a failed model call in disguise (codex-acp). */
   readonly emptyUsageIsFailure?: boolean | undefined;
 }
 
-export interface SessionSpec {
+/** Given to a session when it is opened, for as long as its process lives. */
+export interface SessionOpening {
+  /** Added to the program's own; empty: none. */
+  readonly instructions: string;
+  /** JSON Schema of the structured result; empty: none. */
+  readonly outputSchema: string;
+}
+
+export interface SessionSpec extends SessionOpening {
   readonly uid: string;
   /** Work folder. Like `home` it is created if missing, and must lie below `<agents folder>/<uid>`, links resolved. */
   readonly cwd: string;
@@ -235,6 +249,8 @@ export interface TurnResult {
   readonly error?: TurnError | undefined;
   /** What no update has reported yet: the tokens of the turn. */
   readonly usage?: UsageDelta | undefined;
+  /** The structured result, where the program gives one by itself. */
+  readonly output?: unknown;
 }
 
 /** `limit`: the model's length or step limit. `failed`: an error of program or backend; also a process that is gone. */

@@ -49,6 +49,8 @@ export async function openBench(
     home: join(data, "agents", change.uid ?? "agent-1", "home"),
     program: scriptedProgram(),
     mcp: { url: options.mcpUrl ?? "http://127.0.0.1:1/mcp", key: "the-agents-key" },
+    instructions: "",
+    outputSchema: "",
     settings: NO_SETTINGS,
     processToken: randomUUID(),
     hide: [data],
@@ -71,7 +73,7 @@ export function fakeAgent(mode: string): AgentProgram {
   const main = fileURLToPath(new URL("./fake-agent.js", import.meta.url));
   // A clone below /tmp is hidden from agents: what this one loads has to be shown.
   const readable = [...(scriptedProgram().readable ?? []), dirname(main)];
-  return { command: process.execPath, args: [main, mode], env: {}, readable };
+  return { ...scriptedProgram(), args: [main, mode], readable };
 }
 
 export interface Told {

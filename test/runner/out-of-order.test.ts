@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionSpec, Update } from "../../src/runner/runner.js";
+import { scriptedProgram } from "../../src/runner/scripted/program.js";
 import { bwrapTest, carriers, fakeAgent, NO_SETTINGS, openBench, says, tell } from "./fixture.js";
 
 const bench = await openBench({ isolation: "none" });
@@ -61,7 +62,7 @@ bwrapTest("under bwrap too, an agent that exits at once is told with its last wo
 
 test("a program that is not there: what to do is said", async () => {
   for (const command of ["no-such-agent", "/opt/no-such-agent"]) {
-    const program = { command, args: [], env: {} };
+    const program = { ...scriptedProgram(), command, args: [] };
     await assert.rejects(bench.runner.start(bench.spec({ program })), {
       kind: "agent_not_installed",
       fatal: true,

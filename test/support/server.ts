@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from "../../src/domain/agent/limits.js";
 import { type Clock, systemClock } from "../../src/engine/clock.js";
 import type { Config } from "../../src/main/config.js";
 import { type MainOptions, openRetinue, type Retinue } from "../../src/main/main.js";
+import { DEFAULT_ENVIRONMENT } from "../../src/runner/acp/environment.js";
 import { cleanUp } from "./cleanup.js";
 import { temporaryFolder } from "./folder.js";
 
@@ -17,6 +18,13 @@ export interface TestServer extends Retinue {
 }
 
 export type TestServerOptions = Partial<Config> & Pick<MainOptions, "isolation">;
+/** No agent program but the embedded one, whatever is installed where the tests run. */
+export const NO_AGENTS: Config["agents"] = {
+  commands: {},
+  environment: {},
+  forAll: {},
+  path: DEFAULT_ENVIRONMENT.PATH,
+};
 
 /** The real server on a free port, with its own data folder; closed when the test file is done. */
 export async function startServer(
@@ -42,6 +50,7 @@ export async function startServer(
       limits: DEFAULT_LIMITS,
       logLevel: "trace",
       allowUnsandboxed: true,
+      agents: NO_AGENTS,
       failpoints: new Set(),
       ...config,
       data: dataDir,

@@ -24,7 +24,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/catalog.proto.
  */
 export const file_retinue_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZXRpbnVlL3YxL2NhdGFsb2cucHJvdG8SCnJldGludWUudjEijgEKBE1ldGESLgoKY3JlYXRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgCIAEoCRIuCgp1cGRhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgp1cGRhdGVkX2J5GAQgASgJInYKD1NldHRpbmdEZWZhdWx0cxINCgVtb2RlbBgBIAEoCRIYChByZWFzb25pbmdfZWZmb3J0GAIgASgJEhQKDHNlcnZpY2VfdGllchgDIAEoCRIWCglmYXN0X21vZGUYBCABKAhIAIgBAUIMCgpfZmFzdF9tb2RlItsBCglXb3Jrc3BhY2USHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDwoHZGVmYXVsdBgEIAEoCBIfCgVyZXBvcxgFIAMoCzIQLnJldGludWUudjEuUmVwbxITCgtlbnZpcm9ubWVudBgGIAEoCRINCgVhZ2VudBgHIAEoCRItCghzZXR0aW5ncxgIIAEoCzIbLnJldGludWUudjEuU2V0dGluZ0RlZmF1bHRzIjYKBFJlcG8SDAoEbmFtZRgBIAEoCRILCgN1cmwYAiABKAkSEwoLYmFzZV9icmFuY2gYAyABKAki2AEKB1BlcnNvbmESHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSFAoMaW5zdHJ1Y3Rpb25zGAQgASgJEi0KCHNldHRpbmdzGAUgASgLMhsucmV0aW51ZS52MS5TZXR0aW5nRGVmYXVsdHMSFQoNb3V0cHV0X3NjaGVtYRgGIAEoCRImCgV0YXNrcxgHIAMoCzIXLnJldGludWUudjEuUGVyc29uYVRhc2sigwEKC1BlcnNvbmFUYXNrEgoKAmlkGAEgASgJEg8KB3N1YmplY3QYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEgoKYmxvY2tlZF9ieRgEIAMoCRIuCgphY3RpdmF0aW9uGAUgASgLMhoucmV0aW51ZS52MS5UYXNrQWN0aXZhdGlvbiLHAQoLRW52aXJvbm1lbnQSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSJwoJdmFyaWFibGVzGAQgAygLMhQucmV0aW51ZS52MS5WYXJpYWJsZRIwCg5zZXR1cF9jb21tYW5kcxgFIAMoCzIYLnJldGludWUudjEuU2V0dXBDb21tYW5kEhIKCnZtX3Byb2ZpbGUYBiABKAkiRQoIVmFyaWFibGUSDAoEbmFtZRgBIAEoCRIPCgV2YWx1ZRgCIAEoCUgAEhAKBnNlY3JldBgDIAEoCUgAQggKBnNvdXJjZSJVCgxTZXR1cENvbW1hbmQSDAoEbmFtZRgBIAEoCRILCgNydW4YAiABKAkSKgoHdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLTAQoJVm1Qcm9maWxlEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEiQKB3NhbmRib3gYBCABKA4yEy5yZXRpbnVlLnYxLlNhbmRib3gSKgoHbmV0d29yaxgFIAEoDjIZLnJldGludWUudjEuTmV0d29ya0FjY2VzcxISCgptZW1vcnlfbWliGAYgASgDEhUKDW1heF9wcm9jZXNzZXMYByABKAUieQoGU2VjcmV0Eh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg0KBXZhbHVlGAQgASgJEhUKDXZhbHVlX3ZlcnNpb24YBSABKAMimQEKClBvb2xDb25maWcSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFc2xvdHMYBCABKAUSGQoRc2xvdHNfcGVyX2FjY291bnQYBSABKAUSFgoOc2xvdHNfcGVyX3RyZWUYBiABKAUiswEKBU1vZGVsEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEiQKB2JhY2tlbmQYBCABKA4yEy5yZXRpbnVlLnYxLkJhY2tlbmQSEAoIbW9kZWxfaWQYBSABKAkSJwoGcHJpY2VzGAYgASgLMhcucmV0aW51ZS52MS5Nb2RlbFByaWNlcyJCCgtNb2RlbFByaWNlcxINCgVpbnB1dBgBIAEoARIUCgxjYWNoZWRfaW5wdXQYAiABKAESDgoGb3V0cHV0GAMgASgBImwKDlNlcnZpY2VQcm9maWxlEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg8KB2NhbGxlcnMYBCADKAkilQIKBVRva2VuEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEg8KB2FjY291bnQYAyABKAkSFwoPc2VydmljZV9wcm9maWxlGAQgASgJEgwKBHJvbGUYBSABKAkSDgoGc2NvcGVzGAYgAygJEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Jldm9rZWQYCCABKAgSDgoGa2V5X2lkGAkgASgJEjAKDGxhc3RfdXNlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDa2V5GAsgASgJIr4CCglTaGFyZUxpbmsSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJQoIYWdlbnRfaWQYAyABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSJwoGYWNjZXNzGAQgASgOMhcucmV0aW51ZS52MS5TaGFyZUFjY2VzcxIbChNpbmNsdWRlX2Rlc2NlbmRhbnRzGAUgASgIEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Jldm9rZWQYByABKAgSDgoGa2V5X2lkGAggASgJEjAKDGxhc3RfdXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDdXJsGAogASgJIoEDCghTY2hlZHVsZRIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIMCgRjcm9uGAQgASgJEhEKCXRpbWVfem9uZRgFIAEoCRIOCgZwYXVzZWQYBiABKAgSMQoOb3ZlcmxhcF9wb2xpY3kYByABKA4yGS5yZXRpbnVlLnYxLk92ZXJsYXBQb2xpY3kSNgoRbWlzc2VkX3J1bl9wb2xpY3kYCCABKA4yGy5yZXRpbnVlLnYxLk1pc3NlZFJ1blBvbGljeRIqCgVzcGF3bhgJIAEoCzIZLnJldGludWUudjEuU2NoZWR1bGVTcGF3bkgAEi4KB21lc3NhZ2UYCiABKAsyGy5yZXRpbnVlLnYxLlNjaGVkdWxlTWVzc2FnZUgAEhcKD3NlcnZpY2VfcHJvZmlsZRgLIAEoCRIPCgdhY3RzX2FzGAwgASgJQggKBmFjdGlvbiKzAgoNU2NoZWR1bGVTcGF3bhIRCgl3b3Jrc3BhY2UYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFwoPZXhwZWN0ZWRfb3V0cHV0GAMgASgJEg0KBWFnZW50GAQgASgJEhMKC2Vudmlyb25tZW50GAUgASgJEi0KCHNldHRpbmdzGAYgASgLMhsucmV0aW51ZS52MS5TZXR0aW5nRGVmYXVsdHMSNQoGbGFiZWxzGAcgAygLMiUucmV0aW51ZS52MS5TY2hlZHVsZVNwYXduLkxhYmVsc0VudHJ5EigKBmJ1ZGdldBgIIAEoCzIYLnJldGludWUudjEuQnVkZ2V0TGltaXRzGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiTQoPU2NoZWR1bGVNZXNzYWdlEiUKCGFnZW50X2lkGAEgASgLMhMucmV0aW51ZS52MS5BZ2VudElkEhMKC2Rlc2NyaXB0aW9uGAIgASgJIt8CCgtJbnRlZ3JhdGlvbhIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCgR0eXBlGAQgASgOMhsucmV0aW51ZS52MS5JbnRlZ3JhdGlvblR5cGUSCwoDdXJsGAUgASgJEiUKBmV2ZW50cxgGIAMoDjIVLnJldGludWUudjEuRXZlbnRUeXBlEhIKCndvcmtzcGFjZXMYByADKAkSFwoPYWxsb3dlZF9hdXRob3JzGAggAygJEhQKB2VuYWJsZWQYCSABKAhIAIgBARIXCg9kaXNhYmxlZF9yZWFzb24YCiABKAkSFgoOc2lnbmluZ19zZWNyZXQYCyABKAkSFQoNc2lnbmluZ19ub25jZRgMIAEoCRIPCgdob29rX2lkGA0gASgJQgoKCF9lbmFibGVkIioKDENoYW5nZVRhcmdldBIMCgRraW5kGAEgASgJEgwKBG5hbWUYAiABKAkiowIKDUNoYW5nZVJlcXVlc3QSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIMCgRuYW1lGAIgASgJEigKBnRhcmdldBgDIAEoCzIYLnJldGludWUudjEuQ2hhbmdlVGFyZ2V0Eg8KB3BheWxvYWQYBCABKAwSEwoLdXBkYXRlX21hc2sYBSABKAkSFwoPYmFzZV9nZW5lcmF0aW9uGAYgASgDEhMKC3Byb3Bvc2VkX2J5GAcgASgJEhUKDWp1c3RpZmljYXRpb24YCCABKAkSLQoFc3RhdGUYCSABKA4yHi5yZXRpbnVlLnYxLkNoYW5nZVJlcXVlc3RTdGF0ZRISCgpkZWNpZGVkX2J5GAogASgJEgwKBG5vdGUYCyABKAkqXQoLSW5wdXRGb3JtYXQSHAoYSU5QVVRfRk9STUFUX1VOU1BFQ0lGSUVEEAASFQoRSU5QVVRfRk9STUFUX1lBTUwQARIZChVJTlBVVF9GT1JNQVRfTUFSS0RPV04QAipHCgdTYW5kYm94EhcKE1NBTkRCT1hfVU5TUEVDSUZJRUQQABIQCgxTQU5EQk9YX05PTkUQARIRCg1TQU5EQk9YX0JXUkFQEAIqZwoNTmV0d29ya0FjY2VzcxIeChpORVRXT1JLX0FDQ0VTU19VTlNQRUNJRklFRBAAEhcKE05FVFdPUktfQUNDRVNTX0ZVTEwQARIdChlORVRXT1JLX0FDQ0VTU19NT0RFTF9PTkxZEAIqfAoNT3ZlcmxhcFBvbGljeRIeChpPVkVSTEFQX1BPTElDWV9VTlNQRUNJRklFRBAAEhcKE09WRVJMQVBfUE9MSUNZX1NLSVAQARIYChRPVkVSTEFQX1BPTElDWV9RVUVVRRACEhgKFE9WRVJMQVBfUE9MSUNZX0FMTE9XEAMqhwEKD01pc3NlZFJ1blBvbGljeRIhCh1NSVNTRURfUlVOX1BPTElDWV9VTlNQRUNJRklFRBAAEhoKFk1JU1NFRF9SVU5fUE9MSUNZX1NLSVAQARIaChZNSVNTRURfUlVOX1BPTElDWV9PTkNFEAISGQoVTUlTU0VEX1JVTl9QT0xJQ1lfQUxMEAMqcAoPSW50ZWdyYXRpb25UeXBlEiAKHElOVEVHUkFUSU9OX1RZUEVfVU5TUEVDSUZJRUQQABIcChhJTlRFR1JBVElPTl9UWVBFX1dFQkhPT0sQARIdChlJTlRFR1JBVElPTl9UWVBFX0NPREVIT1NUEAIqnwEKEkNoYW5nZVJlcXVlc3RTdGF0ZRIkCiBDSEFOR0VfUkVRVUVTVF9TVEFURV9VTlNQRUNJRklFRBAAEh0KGUNIQU5HRV9SRVFVRVNUX1NUQVRFX09QRU4QARIhCh1DSEFOR0VfUkVRVUVTVF9TVEFURV9BUFBST1ZFRBACEiEKHUNIQU5HRV9SRVFVRVNUX1NUQVRFX1JFSkVDVEVEEANiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_retinue_v1_access, file_retinue_v1_agent, file_retinue_v1_agent_id, file_retinue_v1_event, file_retinue_v1_settings, file_retinue_v1_task]);
+  fileDesc("ChhyZXRpbnVlL3YxL2NhdGFsb2cucHJvdG8SCnJldGludWUudjEijgEKBE1ldGESLgoKY3JlYXRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgCIAEoCRIuCgp1cGRhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgp1cGRhdGVkX2J5GAQgASgJInYKD1NldHRpbmdEZWZhdWx0cxINCgVtb2RlbBgBIAEoCRIYChByZWFzb25pbmdfZWZmb3J0GAIgASgJEhQKDHNlcnZpY2VfdGllchgDIAEoCRIWCglmYXN0X21vZGUYBCABKAhIAIgBAUIMCgpfZmFzdF9tb2RlIokCCglXb3Jrc3BhY2USHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDwoHZGVmYXVsdBgEIAEoCBIfCgVyZXBvcxgFIAMoCzIQLnJldGludWUudjEuUmVwbxITCgtlbnZpcm9ubWVudBgGIAEoCRINCgVhZ2VudBgHIAEoCRItCghzZXR0aW5ncxgIIAEoCzIbLnJldGludWUudjEuU2V0dGluZ0RlZmF1bHRzEiwKC3Blcm1pc3Npb25zGAkgASgLMhcucmV0aW51ZS52MS5QZXJtaXNzaW9ucyIcCgtQZXJtaXNzaW9ucxINCgVhbGxvdxgBIAMoCSI2CgRSZXBvEgwKBG5hbWUYASABKAkSCwoDdXJsGAIgASgJEhMKC2Jhc2VfYnJhbmNoGAMgASgJItgBCgdQZXJzb25hEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhQKDGluc3RydWN0aW9ucxgEIAEoCRItCghzZXR0aW5ncxgFIAEoCzIbLnJldGludWUudjEuU2V0dGluZ0RlZmF1bHRzEhUKDW91dHB1dF9zY2hlbWEYBiABKAkSJgoFdGFza3MYByADKAsyFy5yZXRpbnVlLnYxLlBlcnNvbmFUYXNrIoMBCgtQZXJzb25hVGFzaxIKCgJpZBgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhIKCmJsb2NrZWRfYnkYBCADKAkSLgoKYWN0aXZhdGlvbhgFIAEoCzIaLnJldGludWUudjEuVGFza0FjdGl2YXRpb24ixwEKC0Vudmlyb25tZW50Eh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEicKCXZhcmlhYmxlcxgEIAMoCzIULnJldGludWUudjEuVmFyaWFibGUSMAoOc2V0dXBfY29tbWFuZHMYBSADKAsyGC5yZXRpbnVlLnYxLlNldHVwQ29tbWFuZBISCgp2bV9wcm9maWxlGAYgASgJIkUKCFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDwoFdmFsdWUYAiABKAlIABIQCgZzZWNyZXQYAyABKAlIAEIICgZzb3VyY2UiVQoMU2V0dXBDb21tYW5kEgwKBG5hbWUYASABKAkSCwoDcnVuGAIgASgJEioKB3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24i0wEKCVZtUHJvZmlsZRIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIkCgdzYW5kYm94GAQgASgOMhMucmV0aW51ZS52MS5TYW5kYm94EioKB25ldHdvcmsYBSABKA4yGS5yZXRpbnVlLnYxLk5ldHdvcmtBY2Nlc3MSEgoKbWVtb3J5X21pYhgGIAEoAxIVCg1tYXhfcHJvY2Vzc2VzGAcgASgFInkKBlNlY3JldBIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRINCgV2YWx1ZRgEIAEoCRIVCg12YWx1ZV92ZXJzaW9uGAUgASgDIpkBCgpQb29sQ29uZmlnEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg0KBXNsb3RzGAQgASgFEhkKEXNsb3RzX3Blcl9hY2NvdW50GAUgASgFEhYKDnNsb3RzX3Blcl90cmVlGAYgASgFIsQBCgVNb2RlbBIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIkCgdiYWNrZW5kGAQgASgOMhMucmV0aW51ZS52MS5CYWNrZW5kEhAKCG1vZGVsX2lkGAUgASgJEicKBnByaWNlcxgGIAEoCzIXLnJldGludWUudjEuTW9kZWxQcmljZXMSDwoHcHJvZ3JhbRgHIAEoCSJCCgtNb2RlbFByaWNlcxINCgVpbnB1dBgBIAEoARIUCgxjYWNoZWRfaW5wdXQYAiABKAESDgoGb3V0cHV0GAMgASgBImwKDlNlcnZpY2VQcm9maWxlEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg8KB2NhbGxlcnMYBCADKAkilQIKBVRva2VuEh4KBG1ldGEYASABKAsyEC5yZXRpbnVlLnYxLk1ldGESFAoMZGlzcGxheV9uYW1lGAIgASgJEg8KB2FjY291bnQYAyABKAkSFwoPc2VydmljZV9wcm9maWxlGAQgASgJEgwKBHJvbGUYBSABKAkSDgoGc2NvcGVzGAYgAygJEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Jldm9rZWQYCCABKAgSDgoGa2V5X2lkGAkgASgJEjAKDGxhc3RfdXNlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDa2V5GAsgASgJIr4CCglTaGFyZUxpbmsSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJQoIYWdlbnRfaWQYAyABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSJwoGYWNjZXNzGAQgASgOMhcucmV0aW51ZS52MS5TaGFyZUFjY2VzcxIbChNpbmNsdWRlX2Rlc2NlbmRhbnRzGAUgASgIEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Jldm9rZWQYByABKAgSDgoGa2V5X2lkGAggASgJEjAKDGxhc3RfdXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDdXJsGAogASgJIoEDCghTY2hlZHVsZRIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIMCgRjcm9uGAQgASgJEhEKCXRpbWVfem9uZRgFIAEoCRIOCgZwYXVzZWQYBiABKAgSMQoOb3ZlcmxhcF9wb2xpY3kYByABKA4yGS5yZXRpbnVlLnYxLk92ZXJsYXBQb2xpY3kSNgoRbWlzc2VkX3J1bl9wb2xpY3kYCCABKA4yGy5yZXRpbnVlLnYxLk1pc3NlZFJ1blBvbGljeRIqCgVzcGF3bhgJIAEoCzIZLnJldGludWUudjEuU2NoZWR1bGVTcGF3bkgAEi4KB21lc3NhZ2UYCiABKAsyGy5yZXRpbnVlLnYxLlNjaGVkdWxlTWVzc2FnZUgAEhcKD3NlcnZpY2VfcHJvZmlsZRgLIAEoCRIPCgdhY3RzX2FzGAwgASgJQggKBmFjdGlvbiKzAgoNU2NoZWR1bGVTcGF3bhIRCgl3b3Jrc3BhY2UYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFwoPZXhwZWN0ZWRfb3V0cHV0GAMgASgJEg0KBWFnZW50GAQgASgJEhMKC2Vudmlyb25tZW50GAUgASgJEi0KCHNldHRpbmdzGAYgASgLMhsucmV0aW51ZS52MS5TZXR0aW5nRGVmYXVsdHMSNQoGbGFiZWxzGAcgAygLMiUucmV0aW51ZS52MS5TY2hlZHVsZVNwYXduLkxhYmVsc0VudHJ5EigKBmJ1ZGdldBgIIAEoCzIYLnJldGludWUudjEuQnVkZ2V0TGltaXRzGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiTQoPU2NoZWR1bGVNZXNzYWdlEiUKCGFnZW50X2lkGAEgASgLMhMucmV0aW51ZS52MS5BZ2VudElkEhMKC2Rlc2NyaXB0aW9uGAIgASgJIt8CCgtJbnRlZ3JhdGlvbhIeCgRtZXRhGAEgASgLMhAucmV0aW51ZS52MS5NZXRhEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIpCgR0eXBlGAQgASgOMhsucmV0aW51ZS52MS5JbnRlZ3JhdGlvblR5cGUSCwoDdXJsGAUgASgJEiUKBmV2ZW50cxgGIAMoDjIVLnJldGludWUudjEuRXZlbnRUeXBlEhIKCndvcmtzcGFjZXMYByADKAkSFwoPYWxsb3dlZF9hdXRob3JzGAggAygJEhQKB2VuYWJsZWQYCSABKAhIAIgBARIXCg9kaXNhYmxlZF9yZWFzb24YCiABKAkSFgoOc2lnbmluZ19zZWNyZXQYCyABKAkSFQoNc2lnbmluZ19ub25jZRgMIAEoCRIPCgdob29rX2lkGA0gASgJQgoKCF9lbmFibGVkIioKDENoYW5nZVRhcmdldBIMCgRraW5kGAEgASgJEgwKBG5hbWUYAiABKAkiowIKDUNoYW5nZVJlcXVlc3QSHgoEbWV0YRgBIAEoCzIQLnJldGludWUudjEuTWV0YRIMCgRuYW1lGAIgASgJEigKBnRhcmdldBgDIAEoCzIYLnJldGludWUudjEuQ2hhbmdlVGFyZ2V0Eg8KB3BheWxvYWQYBCABKAwSEwoLdXBkYXRlX21hc2sYBSABKAkSFwoPYmFzZV9nZW5lcmF0aW9uGAYgASgDEhMKC3Byb3Bvc2VkX2J5GAcgASgJEhUKDWp1c3RpZmljYXRpb24YCCABKAkSLQoFc3RhdGUYCSABKA4yHi5yZXRpbnVlLnYxLkNoYW5nZVJlcXVlc3RTdGF0ZRISCgpkZWNpZGVkX2J5GAogASgJEgwKBG5vdGUYCyABKAkqXQoLSW5wdXRGb3JtYXQSHAoYSU5QVVRfRk9STUFUX1VOU1BFQ0lGSUVEEAASFQoRSU5QVVRfRk9STUFUX1lBTUwQARIZChVJTlBVVF9GT1JNQVRfTUFSS0RPV04QAipHCgdTYW5kYm94EhcKE1NBTkRCT1hfVU5TUEVDSUZJRUQQABIQCgxTQU5EQk9YX05PTkUQARIRCg1TQU5EQk9YX0JXUkFQEAIqZwoNTmV0d29ya0FjY2VzcxIeChpORVRXT1JLX0FDQ0VTU19VTlNQRUNJRklFRBAAEhcKE05FVFdPUktfQUNDRVNTX0ZVTEwQARIdChlORVRXT1JLX0FDQ0VTU19NT0RFTF9PTkxZEAIqfAoNT3ZlcmxhcFBvbGljeRIeChpPVkVSTEFQX1BPTElDWV9VTlNQRUNJRklFRBAAEhcKE09WRVJMQVBfUE9MSUNZX1NLSVAQARIYChRPVkVSTEFQX1BPTElDWV9RVUVVRRACEhgKFE9WRVJMQVBfUE9MSUNZX0FMTE9XEAMqhwEKD01pc3NlZFJ1blBvbGljeRIhCh1NSVNTRURfUlVOX1BPTElDWV9VTlNQRUNJRklFRBAAEhoKFk1JU1NFRF9SVU5fUE9MSUNZX1NLSVAQARIaChZNSVNTRURfUlVOX1BPTElDWV9PTkNFEAISGQoVTUlTU0VEX1JVTl9QT0xJQ1lfQUxMEAMqcAoPSW50ZWdyYXRpb25UeXBlEiAKHElOVEVHUkFUSU9OX1RZUEVfVU5TUEVDSUZJRUQQABIcChhJTlRFR1JBVElPTl9UWVBFX1dFQkhPT0sQARIdChlJTlRFR1JBVElPTl9UWVBFX0NPREVIT1NUEAIqnwEKEkNoYW5nZVJlcXVlc3RTdGF0ZRIkCiBDSEFOR0VfUkVRVUVTVF9TVEFURV9VTlNQRUNJRklFRBAAEh0KGUNIQU5HRV9SRVFVRVNUX1NUQVRFX09QRU4QARIhCh1DSEFOR0VfUkVRVUVTVF9TVEFURV9BUFBST1ZFRBACEiEKHUNIQU5HRV9SRVFVRVNUX1NUQVRFX1JFSkVDVEVEEANiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_retinue_v1_access, file_retinue_v1_agent, file_retinue_v1_agent_id, file_retinue_v1_event, file_retinue_v1_settings, file_retinue_v1_task]);
 
 /**
  * Kept by the server on every document; ignored when sent.
@@ -172,6 +172,13 @@ export type Workspace = Message<"retinue.v1.Workspace"> & {
    * @generated from field: retinue.v1.SettingDefaults settings = 8;
    */
   settings?: SettingDefaults | undefined;
+
+  /**
+   * What agents may do without asking.
+   *
+   * @generated from field: retinue.v1.Permissions permissions = 9;
+   */
+  permissions?: Permissions | undefined;
 };
 
 /**
@@ -180,6 +187,33 @@ export type Workspace = Message<"retinue.v1.Workspace"> & {
  */
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
   messageDesc(file_retinue_v1_catalog, 2);
+
+/**
+ * What agent programs may do without asking. Tools of the service itself are always allowed. Whatever else a program
+ * asks leave for and is not allowed here is refused: the turn ends with the question, the agent rests
+ * WAITING_FOR_INPUT, and a next caller message that begins with `allow` grants that tool with that input, once, in
+ * the run that it starts.
+ *
+ * @generated from message retinue.v1.Permissions
+ */
+export type Permissions = Message<"retinue.v1.Permissions"> & {
+  /**
+   * At most 100 entries: `NAME` or `NAME(INPUT)`. NAME is a tool as its program calls it (`Bash`, `shell`,
+   * `mcp__github__*`) or a kind of tool (`execute`, `edit`, `read`, `fetch`); INPUT is what its main input (the
+   * command, the path, the address) has to match. In both `*` stands for any text; a command that holds anything by
+   * which a shell strings commands together matches `*` alone. `*` allows everything: fit for agents in a sandbox.
+   *
+   * @generated from field: repeated string allow = 1;
+   */
+  allow: string[];
+};
+
+/**
+ * Describes the message retinue.v1.Permissions.
+ * Use `create(PermissionsSchema)` to create a new message.
+ */
+export const PermissionsSchema: GenMessage<Permissions> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_catalog, 3);
 
 /**
  * A git repository of a workspace.
@@ -214,7 +248,7 @@ export type Repo = Message<"retinue.v1.Repo"> & {
  * Use `create(RepoSchema)` to create a new message.
  */
 export const RepoSchema: GenMessage<Repo> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 3);
+  messageDesc(file_retinue_v1_catalog, 4);
 
 /**
  * Kind `persona`: who an agent is. Written as Markdown; the body is `instructions`.
@@ -277,7 +311,7 @@ export type Persona = Message<"retinue.v1.Persona"> & {
  * Use `create(PersonaSchema)` to create a new message.
  */
 export const PersonaSchema: GenMessage<Persona> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 4);
+  messageDesc(file_retinue_v1_catalog, 5);
 
 /**
  * A checklist item of a persona.
@@ -326,7 +360,7 @@ export type PersonaTask = Message<"retinue.v1.PersonaTask"> & {
  * Use `create(PersonaTaskSchema)` to create a new message.
  */
 export const PersonaTaskSchema: GenMessage<PersonaTask> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 5);
+  messageDesc(file_retinue_v1_catalog, 6);
 
 /**
  * Kind `environment`: how a checkout is made ready for work.
@@ -382,7 +416,7 @@ export type Environment = Message<"retinue.v1.Environment"> & {
  * Use `create(EnvironmentSchema)` to create a new message.
  */
 export const EnvironmentSchema: GenMessage<Environment> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 6);
+  messageDesc(file_retinue_v1_catalog, 7);
 
 /**
  * An environment variable.
@@ -426,7 +460,7 @@ export type Variable = Message<"retinue.v1.Variable"> & {
  * Use `create(VariableSchema)` to create a new message.
  */
 export const VariableSchema: GenMessage<Variable> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 7);
+  messageDesc(file_retinue_v1_catalog, 8);
 
 /**
  * A command that makes a checkout ready.
@@ -461,7 +495,7 @@ export type SetupCommand = Message<"retinue.v1.SetupCommand"> & {
  * Use `create(SetupCommandSchema)` to create a new message.
  */
 export const SetupCommandSchema: GenMessage<SetupCommand> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 8);
+  messageDesc(file_retinue_v1_catalog, 9);
 
 /**
  * Kind `vm-profile`: what an agent's processes run in. A profile that names what the host cannot enforce is
@@ -525,7 +559,7 @@ export type VmProfile = Message<"retinue.v1.VmProfile"> & {
  * Use `create(VmProfileSchema)` to create a new message.
  */
 export const VmProfileSchema: GenMessage<VmProfile> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 9);
+  messageDesc(file_retinue_v1_catalog, 10);
 
 /**
  * Kind `secret`: a value that documents refer to by name and that nobody reads back. It is kept encrypted with the
@@ -576,7 +610,7 @@ export type Secret = Message<"retinue.v1.Secret"> & {
  * Use `create(SecretSchema)` to create a new message.
  */
 export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 10);
+  messageDesc(file_retinue_v1_catalog, 11);
 
 /**
  * Kind `pool-config`: how many agents run at once.
@@ -632,7 +666,7 @@ export type PoolConfig = Message<"retinue.v1.PoolConfig"> & {
  * Use `create(PoolConfigSchema)` to create a new message.
  */
 export const PoolConfigSchema: GenMessage<PoolConfig> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 11);
+  messageDesc(file_retinue_v1_catalog, 12);
 
 /**
  * Kind `model`: a name that agents can ask for.
@@ -681,6 +715,14 @@ export type Model = Message<"retinue.v1.Model"> & {
    * @generated from field: retinue.v1.ModelPrices prices = 6;
    */
   prices?: ModelPrices | undefined;
+
+  /**
+   * Agent program that runs it: `claude`, `codex`, or one that the server was started with (`--custom-agent`).
+   * Empty: the backend's own, `claude` for A and `codex` for B.
+   *
+   * @generated from field: string program = 7;
+   */
+  program: string;
 };
 
 /**
@@ -688,7 +730,7 @@ export type Model = Message<"retinue.v1.Model"> & {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 12);
+  messageDesc(file_retinue_v1_catalog, 13);
 
 /**
  * US dollars per million tokens.
@@ -723,7 +765,7 @@ export type ModelPrices = Message<"retinue.v1.ModelPrices"> & {
  * Use `create(ModelPricesSchema)` to create a new message.
  */
 export const ModelPricesSchema: GenMessage<ModelPrices> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 13);
+  messageDesc(file_retinue_v1_catalog, 14);
 
 /**
  * Kind `service-profile`: an owner of agents that is no person.
@@ -765,7 +807,7 @@ export type ServiceProfile = Message<"retinue.v1.ServiceProfile"> & {
  * Use `create(ServiceProfileSchema)` to create a new message.
  */
 export const ServiceProfileSchema: GenMessage<ServiceProfile> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 14);
+  messageDesc(file_retinue_v1_catalog, 15);
 
 /**
  * Kind `token`: an API key. Creating the document makes the key; deleting it or setting `revoked` ends the
@@ -857,7 +899,7 @@ export type Token = Message<"retinue.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 15);
+  messageDesc(file_retinue_v1_catalog, 16);
 
 /**
  * Kind `share-link`: read-only access to one agent for whoever has the link. Needs `agents:message` on the agent and no
@@ -945,7 +987,7 @@ export type ShareLink = Message<"retinue.v1.ShareLink"> & {
  * Use `create(ShareLinkSchema)` to create a new message.
  */
 export const ShareLinkSchema: GenMessage<ShareLink> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 16);
+  messageDesc(file_retinue_v1_catalog, 17);
 
 /**
  * Kind `schedule`: spawns or messages an agent at set times. Needs beside `catalog:write` what the action needs:
@@ -1055,7 +1097,7 @@ export type Schedule = Message<"retinue.v1.Schedule"> & {
  * Use `create(ScheduleSchema)` to create a new message.
  */
 export const ScheduleSchema: GenMessage<Schedule> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 17);
+  messageDesc(file_retinue_v1_catalog, 18);
 
 /**
  * The agent that a schedule spawns, with the fields of SpawnAgent. Each time makes an agent of its own, named
@@ -1126,7 +1168,7 @@ export type ScheduleSpawn = Message<"retinue.v1.ScheduleSpawn"> & {
  * Use `create(ScheduleSpawnSchema)` to create a new message.
  */
 export const ScheduleSpawnSchema: GenMessage<ScheduleSpawn> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 18);
+  messageDesc(file_retinue_v1_catalog, 19);
 
 /**
  * The message that a schedule sends.
@@ -1154,7 +1196,7 @@ export type ScheduleMessage = Message<"retinue.v1.ScheduleMessage"> & {
  * Use `create(ScheduleMessageSchema)` to create a new message.
  */
 export const ScheduleMessageSchema: GenMessage<ScheduleMessage> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 19);
+  messageDesc(file_retinue_v1_catalog, 20);
 
 /**
  * Kind `integration`: a connection to another system.
@@ -1261,7 +1303,7 @@ export type Integration = Message<"retinue.v1.Integration"> & {
  * Use `create(IntegrationSchema)` to create a new message.
  */
 export const IntegrationSchema: GenMessage<Integration> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 20);
+  messageDesc(file_retinue_v1_catalog, 21);
 
 /**
  * The document that a change request is about.
@@ -1289,7 +1331,7 @@ export type ChangeTarget = Message<"retinue.v1.ChangeTarget"> & {
  * Use `create(ChangeTargetSchema)` to create a new message.
  */
 export const ChangeTargetSchema: GenMessage<ChangeTarget> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 21);
+  messageDesc(file_retinue_v1_catalog, 22);
 
 /**
  * Kind `change-request`: a write that somebody proposed. Made by PutResource of a caller who may only
@@ -1382,7 +1424,7 @@ export type ChangeRequest = Message<"retinue.v1.ChangeRequest"> & {
  * Use `create(ChangeRequestSchema)` to create a new message.
  */
 export const ChangeRequestSchema: GenMessage<ChangeRequest> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_catalog, 22);
+  messageDesc(file_retinue_v1_catalog, 23);
 
 /**
  * How the command line takes input for a kind.

@@ -98,7 +98,8 @@ export type NeedsInputCause =
   | "plain-end";
 
 export type LastWord =
-  | { readonly type: "ask"; readonly question: string }
+  /** `permission`: fingerprint of what a tool was refused, and the caller may allow. */
+  | { readonly type: "ask"; readonly question: string; readonly permission?: string | undefined }
   | { readonly type: "complete"; readonly result: string };
 
 /** What a parent keeps of a live child: enough to rest, to be killed and to know its budget. */

@@ -14,8 +14,12 @@ import {
   record,
   unchanged,
 } from "./decision.js";
+import { fingerprintOf, type ToolUse } from "./permission.js";
 import { promoteDue } from "./queue.js";
 import { type Fence, fencedTurn, type HeldTurn } from "./turn.js";
+
+/** A question is one line, whatever the agent wants to run. */
+const TITLE_MAX = 300;
 
 const STALE: Reported = { stale: true };
 
@@ -96,6 +100,21 @@ export function askedInput(
   });
 }
 
+/** The program was refused something; the turn is to end with the question whether it may. */
+export function askedPermission(
+  agent: Agent,
+  input: Fence & { readonly use: ToolUse; readonly title: string },
+  context: Context,
+): Decision<Reported> {
+  const { use, title } = input;
+  const question = `May I use ${use.tool || use.kind}: ${shown(title)}? Answer "allow" to let me, once.`;
+  return reported(agent, input, context, (_turn, draft) => {
+    change(draft, { lastWord: { type: "ask", question, permission: fingerprintOf(use) } });
+    record(draft, EventType.INPUT_REQUESTED, { case: "inputRequested", value: { question } });
+    return { spoke: true };
+  });
+}
+
 /** The agent declares the work done; `output` has passed the schema, and where it is missing one was given before. */
 export function declaredDone(
   agent: Agent,
@@ -106,4 +125,9 @@ export function declaredDone(
     change(draft, { lastWord: { type: "complete", result: input.result } });
     return { spoke: true, output: input.output === undefined ? turn.output : input.output };
   });
+}
+
+function shown(title: string): string {
+  const line = title.trim().replaceAll(/\s+/g, " ");
+  return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX)}…` : line;
 }

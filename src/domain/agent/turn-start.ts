@@ -2,11 +2,12 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Phase, TurnState } from "../../../gen/retinue/v1/agent_pb.js";
 import { EventType } from "../../../gen/retinue/v1/event_pb.js";
 import { FollowUpState } from "../../../gen/retinue/v1/follow_up_pb.js";
-import { owesMessageZero } from "./agent.js";
+import { type Agent, owesMessageZero } from "./agent.js";
 import { NO_USAGE } from "./budget.js";
 import { change, type Draft, record } from "./decision.js";
 import { deliveredTasks, nextDelivery } from "./delivery.js";
 import type { FollowUp } from "./follow-up.js";
+import { grants } from "./permission.js";
 import { moveTo } from "./phase.js";
 import { recordFollowUp } from "./queue.js";
 import { applySettings, samePersona } from "./settings.js";
@@ -20,7 +21,7 @@ export function startTurn(draft: Draft, nowMs: number): HeldTurn {
   const zero = owesMessageZero(agent);
   const batch = zero ? [] : nextDelivery(agent.queued);
   const fromCaller = zero || batch[0]?.origin === "caller";
-  const turn = newTurn(agent.runCount + 1, batch, nowMs);
+  const turn = { ...newTurn(agent.runCount + 1, batch, nowMs), ...grantedBy(agent, batch[0]) };
   change(draft, {
     turn,
     runCount: turn.runId,
@@ -42,6 +43,13 @@ export function startTurn(draft: Draft, nowMs: number): HeldTurn {
   // A turn counts against the budget above from its start.
   tellSpent(draft);
   return turn;
+}
+
+/** What the last run asked leave for, where the caller's answer gives it. */
+function grantedBy({ lastWord }: Agent, message: FollowUp | undefined): Pick<HeldTurn, "granted"> {
+  const asked = lastWord?.type === "ask" ? lastWord.permission : undefined;
+  if (asked === undefined || message?.origin !== "caller" || !grants(message.description)) return {};
+  return { granted: asked };
 }
 
 /** Settings and tasks of delivered messages. The old persona's tasks go first, so that its IDs are free. */

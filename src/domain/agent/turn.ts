@@ -28,6 +28,8 @@ export interface HeldTurn {
   readonly output: JsonValue | undefined;
   /** What was wrong with the last output that was refused. */
   readonly outputRefusal: string | undefined;
+  /** Fingerprint of what the caller allowed in answer to the last run's question. */
+  readonly granted?: string | undefined;
   readonly reminders: number;
   readonly repairs: number;
   readonly usage: Usage;

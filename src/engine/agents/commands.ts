@@ -12,6 +12,7 @@ import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
 import type { Agents } from "./agents.js";
 import type { Documents } from "./documents.js";
+import type { Launches } from "./launch.js";
 import { schemaViolationOf } from "./output-schema.js";
 import { killSubtree, type Stage } from "./stage.js";
 import { keys } from "./values.js";
@@ -49,13 +50,14 @@ export interface CommandsOptions {
   readonly documents: Documents;
   readonly schemas: Pick<Schemas, "check">;
   readonly limits: Limits;
+  readonly launches: Launches;
   readonly store: Store;
   readonly auditor: Auditor;
   readonly clock: Clock;
 }
 
 export function createCommands(options: CommandsOptions): Commands {
-  const { agents, documents, store, auditor, clock } = options;
+  const { agents, documents, launches, store, auditor, clock } = options;
 
   function audit(stage: Stage, agent: Agent, act: Act): void {
     const what = {
@@ -84,7 +86,9 @@ export function createCommands(options: CommandsOptions): Commands {
     async queue(row, request, act, from) {
       const { uid, tenant } = row;
       const persona = request.agent === "" ? undefined : await documents.persona(tenant, request.agent);
-      const backendOf = await documents.backends(tenant, [request.model, persona?.settings?.model ?? ""]);
+      const models = [request.model, persona?.settings?.model ?? ""];
+      const backendOf = await documents.backends(tenant, models);
+      const requireProgram = await launches.checked(tenant, models);
       const schemaViolation = await schemaViolationOf(options, request.outputSchema);
       const known = { backendOf, schemaViolation };
       const sender = from?.sender ?? actorOf(act.caller);
@@ -95,7 +99,9 @@ export function createCommands(options: CommandsOptions): Commands {
         const named = request.followUpId;
         const existing = named === "" ? undefined : stage.look("followUp", keys.followUp(uid, named));
         const input = { request, sender, mintedId, existing, persona, known };
-        return applied(stage, agent, queueAdd(agent, input, stage.contextOf(agent)), act);
+        const decision = queueAdd(agent, input, stage.contextOf(agent));
+        requireProgram(request.model);
+        return applied(stage, agent, decision, act);
       });
       const stored = await store.followUp(uid, receipt.followUpId);
       return { ...receipt, seq: stored?.seq ?? 0 };

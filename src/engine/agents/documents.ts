@@ -1,4 +1,10 @@
-import type { Environment, Model, Persona, Workspace } from "../../../gen/retinue/v1/catalog_pb.js";
+import type {
+  Environment,
+  Model,
+  ModelPrices,
+  Persona,
+  Workspace,
+} from "../../../gen/retinue/v1/catalog_pb.js";
 import type { Backend } from "../../../gen/retinue/v1/settings_pb.js";
 import type { PersonaDocument } from "../../domain/agent/settings-check.js";
 import { backendOfModelName } from "../../domain/backends/index.js";
@@ -7,6 +13,7 @@ import { environment } from "../../domain/catalog/kinds/environment.js";
 import { model } from "../../domain/catalog/kinds/model.js";
 import { persona } from "../../domain/catalog/kinds/persona.js";
 import { workspace } from "../../domain/catalog/kinds/workspace.js";
+import type { ModelChoice } from "../../runner/programs.js";
 import type { Store } from "../../storage/store.js";
 import { documentOf } from "../catalog/values.js";
 
@@ -18,8 +25,15 @@ export interface Documents {
   persona(tenant: string, name: string): Promise<PersonaDocument | undefined>;
   /** The instructions of a persona as they were at a generation. */
   instructions(tenant: string, name: string, generation: number): Promise<string>;
+  /** What a model's name stands for; undefined for a name that no document and no rule knows. */
+  model(tenant: string, name: string): Promise<ResolvedModel | undefined>;
   /** Knows the backends of these models, and of every name that the builtin rules know. */
   backends(tenant: string, models: readonly string[]): Promise<(model: string) => Backend | undefined>;
+}
+
+/** A model as its document says, or as the rules make of its name. */
+export interface ResolvedModel extends ModelChoice {
+  readonly prices: ModelPrices | undefined;
 }
 
 /** Enough for every tenant that will ever be: a spawn without a workspace reads them all. */
@@ -63,6 +77,17 @@ export function createDocuments(store: Store): Documents {
       const [version] = await store.versions({ ...key, beforeGeneration: generation + 1, limit: 1 });
       if (version === undefined || version.generation !== generation) return "";
       return (documentOf(persona, version) as Persona).instructions;
+    },
+
+    async model(tenant, name) {
+      const found = await find(model, tenant, name);
+      const backend = backendOfModelName(name);
+      if (found === undefined) {
+        return backend === undefined ? undefined : { backend, modelId: name, program: "", prices: undefined };
+      }
+      const document = found.document as Model;
+      const { prices, program } = document;
+      return { backend: document.backend, modelId: document.modelId || name, program, prices };
     },
 
     async backends(tenant, models) {

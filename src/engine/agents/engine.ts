@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
-import type { Runtime } from "../../domain/agent/agent.js";
 import type { Limits } from "../../domain/agent/limits.js";
 import { poolConfig } from "../../domain/catalog/kinds/pool-config.js";
-import { failedPrecondition } from "../../domain/fault.js";
-import type { AgentProgram, Runner } from "../../runner/runner.js";
+import type { Programs } from "../../runner/programs.js";
+import type { Runner } from "../../runner/runner.js";
 import type { Schemas } from "../../schemas/schemas.js";
 import type { Store } from "../../storage/store.js";
 import type { Auditor } from "../audit.js";
@@ -16,6 +15,7 @@ import { type Commands, createCommands } from "./commands.js";
 import { createDocuments } from "./documents.js";
 import type { AtFailpoint } from "./failpoints.js";
 import { createHub, type Hub } from "./hub.js";
+import { createLaunches } from "./launch.js";
 import { createProcesses } from "./processes.js";
 import { type AgentViews, createAgentViews } from "./reads.js";
 import { createReconciler } from "./reconciler.js";
@@ -47,8 +47,7 @@ export interface AgentEngineOptions {
   readonly admit: AdmitTenant;
   readonly limits: Limits;
   readonly schemas: Schemas;
-  /** The program that runs a model; undefined: none is installed. */
-  readonly programOf: (model: string) => AgentProgram | undefined;
+  readonly programs: Programs;
   readonly agentsFolder: string;
   readonly hide: readonly string[];
   /** Where agents find their tools, and people the server; known once it listens. */
@@ -61,6 +60,7 @@ export interface AgentEngineOptions {
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const { store, clock, auditor, runner, limits, schemas, at, log } = options;
   const documents = createDocuments(store);
+  const launches = createLaunches(documents, options.programs);
   const hub = createHub();
   const census = createCensus(store);
   const keys = createAgentKeys(clock);
@@ -90,7 +90,6 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     store,
     clock,
     keys,
-    programOf: (model) => requireProgram(model, options.programOf(model)),
     agentsFolder: options.agentsFolder,
     hide: options.hide,
     mcpUrl: options.mcpUrl,
@@ -103,22 +102,19 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     store,
     agents,
     hub,
-    instructions: ({ key, settings }) =>
-      documents.instructions(key.tenant, settings.persona.name, settings.persona.generation),
+    launches,
+    schemas,
     failed: reconciler.comeBack,
     at,
     log,
   });
 
   /** Before its first run an agent is promised what its profile can do; the process tells the rest. */
-  function runtimeOf(model: string): Runtime {
-    requireProgram(model, options.programOf(model));
-    return { runnerId: "", build: "", capabilities: ["deferral"], isolation: runner.isolation };
-  }
+  const runtime = { runnerId: "", build: "", capabilities: ["deferral"], isolation: runner.isolation };
 
   return {
     agents,
-    commands: createCommands({ agents, documents, schemas, limits, store, auditor, clock }),
+    commands: createCommands({ agents, documents, launches, schemas, limits, store, auditor, clock }),
     hub,
     keys,
     schemas,
@@ -126,26 +122,18 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
       store,
       agents,
       documents,
+      launches,
       schemas,
       auditor,
       clock,
       limits,
       census,
       admit: options.admit,
-      runtimeOf,
+      runtime,
     },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
     lendSlot: reconciler.lendSlot,
     start: reconciler.start,
     stop: reconciler.stop,
   };
-}
-
-function requireProgram(model: string, program: AgentProgram | undefined): AgentProgram {
-  if (program !== undefined) return program;
-  throw failedPrecondition(
-    "AGENT_NOT_INSTALLED",
-    model,
-    `model ${model}: no agent program is configured for it; script-a and script-b run the embedded script`,
-  );
 }

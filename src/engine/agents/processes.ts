@@ -3,19 +3,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Agent, Runtime } from "../../domain/agent/agent.js";
 import type { Fence } from "../../domain/agent/turn.js";
-import type { AgentProgram, Runner, Session } from "../../runner/runner.js";
+import type { PermissionPolicy, Runner, Session } from "../../runner/runner.js";
 import type { Change, Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import type { AgentKeys } from "./agent-keys.js";
 import type { AtFailpoint } from "./failpoints.js";
+import type { Launch } from "./launch.js";
 
 /** The processes beneath the agents: at most one each, kept warm between turns, known to the store while they live. */
 export interface Processes {
   /**
-   * The agent's process, made ready and started where there is none. Throws RunnerError; after
+   * The agent's process, made ready and started where there is none that serves the launch. Throws RunnerError; after
    * `signal` has fired, with nothing left of it.
    */
-  open(agent: Agent, signal: AbortSignal): Promise<Process>;
+  open(agent: Agent, launch: Launch, signal: AbortSignal): Promise<Process>;
   find(uid: string): Process | undefined;
   /** Resolves when none of the agent's processes is left. */
   end(uid: string, how: "close" | "kill"): Promise<void>;
@@ -29,13 +30,18 @@ export interface Processes {
 
 export interface Process {
   readonly session: Session;
-  /** Whether the program remembers earlier prompts of this agent. */
-  readonly prompted: boolean;
+  readonly identity: string;
   readonly runtime: Pick<Runtime, "runnerId" | "build" | "isolation">;
   /** The attempt that its key speaks for. */
   bind(fence: Fence | undefined): void;
+  /** Who answers the program's questions from now on. */
+  decideBy(policy: PermissionPolicy): void;
+  /** Whether these instructions have to be said: true once for each text that is new to the process. */
+  tell(instructions: string): boolean;
   /** What to store with the usage that brings the program's own count to this: both or neither. */
   sessionAt(costSoFar: number): Change;
+  /** Whether the session has ever told what it costs. */
+  tellsCost(): boolean;
 }
 
 export interface ProcessesOptions {
@@ -43,7 +49,6 @@ export interface ProcessesOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly keys: AgentKeys;
-  readonly programOf: (model: string) => AgentProgram;
   /** Each agent's home and work folder lie below it, by uid. */
   readonly agentsFolder: string;
   /** What no agent may see. */
@@ -65,7 +70,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   const lives = new Set<Promise<unknown>>();
   let stopped = false;
 
-  async function start(agent: Agent, signal: AbortSignal): Promise<Process> {
+  async function start(agent: Agent, launch: Launch, signal: AbortSignal): Promise<Process> {
     const { uid } = agent;
     const token = `rtn-${clock.newId()}`;
     // Stored before it is started: whatever happens next, the token finds it.
@@ -73,9 +78,12 @@ export function createProcesses(options: ProcessesOptions): Processes {
     at("after-process-token-stored");
     const earlier = await store.session(uid);
     const key = keys.mint(agent);
+    let policy: PermissionPolicy = () => "reject";
+    let told = "";
     let session: Session;
     try {
-      session = await runner.start({ ...specOf(agent, token, key, earlier), signal });
+      const permit: PermissionPolicy = (request) => policy(request);
+      session = await runner.start({ ...specOf(agent, launch, token, key, earlier), permit, signal });
     } catch (error) {
       await gone(token, key);
       throw error;
@@ -86,14 +94,27 @@ export function createProcesses(options: ProcessesOptions): Processes {
       sessionRef: session.sessionRef,
       costSoFar: session.resumed ? (earlier?.costSoFar ?? 0) : 0,
     };
+    let costTold = row.costSoFar > 0;
     await store.commit([{ type: "session", row }]);
     at("after-session-ref-stored");
     const process: Process = {
       session,
-      prompted: session.resumed,
+      identity: launch.identity,
       runtime: { runnerId: "embedded", build: session.build, isolation: runner.isolation },
       bind: (fence) => keys.bind(key, fence),
-      sessionAt: (costSoFar) => ({ type: "session", row: { ...row, costSoFar } }),
+      decideBy(next) {
+        policy = next;
+      },
+      tell(instructions) {
+        const isNew = told !== instructions;
+        told = instructions;
+        return isNew;
+      },
+      tellsCost: () => costTold,
+      sessionAt(costSoFar) {
+        costTold ||= costSoFar > 0;
+        return { type: "session", row: { ...row, costSoFar } };
+      },
     };
     open.set(uid, process);
     const exited = session.exited.then(async () => {
@@ -116,21 +137,22 @@ export function createProcesses(options: ProcessesOptions): Processes {
 
   function specOf(
     agent: Agent,
+    { program, settings, opening }: Launch,
     processToken: string,
     key: string,
     earlier: { sessionRef: string; costSoFar: number } | undefined,
   ) {
-    const { model, reasoningEffort, serviceTier, fastMode } = agent.settings.values;
     const folder = join(options.agentsFolder, agent.uid);
     return {
       uid: agent.uid,
       cwd: join(folder, "work"),
       home: join(folder, "home"),
-      program: options.programOf(model),
+      program,
+      ...opening,
       sessionRef: earlier?.sessionRef,
       costSoFar: earlier?.costSoFar,
       mcp: { url: options.mcpUrl(), key },
-      settings: { model, reasoningEffort, serviceTier, fastMode },
+      settings,
       processToken,
       hide: options.hide,
     };
@@ -153,7 +175,13 @@ export function createProcesses(options: ProcessesOptions): Processes {
   }
 
   return {
-    open: async (agent, signal) => open.get(agent.uid) ?? follow(start(agent, signal)),
+    async open(agent, launch, signal) {
+      const running = open.get(agent.uid);
+      if (running?.identity === launch.identity) return running;
+      // Some settings are read at the start only: the session goes on in a new process.
+      if (running !== undefined) await end(agent.uid, "close");
+      return follow(start(agent, launch, signal));
+    },
     find: (uid) => open.get(uid),
     end,
     changed,

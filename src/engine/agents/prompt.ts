@@ -7,19 +7,20 @@ import { TOOL } from "../../runner/agent-tools.js";
 import type { PromptPart } from "../../runner/runner.js";
 import type { Store } from "../../storage/store.js";
 
-/** What a turn is given. Text of ours stands apart from the caller's: nothing in it may pass for their words. */
+/** What a turn is given; `instructions`: those that have yet to be said. Text of ours stands apart from the caller's: nothing in it may pass for their words. */
 export async function promptParts(
   store: Store,
   agent: Agent,
   prompt: PromptType,
-  session: { readonly resumed: boolean; readonly instructions: string },
+  instructions: string,
 ): Promise<PromptPart[]> {
-  const preface = session.resumed ? [] : prefaceOf(agent, session.instructions);
+  const preface = instructions === "" ? [] : [platform(instructions)];
   switch (prompt) {
     case "message":
       return [
         ...preface,
         ...(await messageParts(store, agent)),
+        ...grantPart(agent),
         ...checklistPart(agent),
         ...schemaPart(agent),
       ];
@@ -37,9 +38,9 @@ export async function promptParts(
   }
 }
 
-function prefaceOf(agent: Agent, instructions: string): PromptPart[] {
-  const expected = agent.expectedOutput === "" ? "" : `Expected output: ${agent.expectedOutput}`;
-  return [instructions, expected].filter((text) => text !== "").map(platform);
+function grantPart({ turn }: Agent): PromptPart[] {
+  if (turn?.granted === undefined) return [];
+  return [platform("What you asked leave for is allowed now, once, with the same input. Do it again.")];
 }
 
 async function messageParts(store: Store, agent: Agent): Promise<PromptPart[]> {

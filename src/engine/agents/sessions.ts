@@ -1,17 +1,24 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import type { Agent } from "../../domain/agent/agent.js";
 import type { Decision as AgentDecision, Context } from "../../domain/agent/decision.js";
 import type { Prompt as PromptType } from "../../domain/agent/desired.js";
+import type { ToolUse } from "../../domain/agent/permission.js";
+import { priceOf } from "../../domain/agent/price.js";
 import type { Fence } from "../../domain/agent/turn.js";
 import { turnEnded } from "../../domain/agent/turn-ended.js";
 import { turnLost } from "../../domain/agent/turn-loss.js";
-import { promptSent, runtimeReported } from "../../domain/agent/turn-report.js";
-import type { TurnResult } from "../../runner/runner.js";
+import { askedPermission, promptSent, runtimeReported } from "../../domain/agent/turn-report.js";
+import type { Session, TurnResult, UsageDelta } from "../../runner/runner.js";
 import { RunnerError } from "../../runner/runner-error.js";
+import type { Schemas } from "../../schemas/schemas.js";
 import type { Store } from "../../storage/store.js";
 import type { Agents } from "./agents.js";
 import type { AtFailpoint } from "./failpoints.js";
 import type { Hub } from "./hub.js";
+import type { Launch, Launches } from "./launch.js";
+import { nativeOutput } from "./native-output.js";
+import { permissionPolicy } from "./permissions.js";
 import type { Process, Processes } from "./processes.js";
 import { promptParts } from "./prompt.js";
 import { createTranscript } from "./transcript.js";
@@ -41,7 +48,8 @@ export interface SessionsOptions {
   readonly store: Store;
   readonly agents: Agents;
   readonly hub: Hub;
-  readonly instructions: (agent: Agent) => Promise<string>;
+  readonly launches: Launches;
+  readonly schemas: Pick<Schemas, "validate">;
   /** A start came to nothing for a reason that is no fault of the agent: to be tried again. */
   readonly failed: (uid: string, err: unknown) => void;
   readonly at: AtFailpoint;
@@ -55,7 +63,7 @@ interface Start {
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { processes, store, agents, hub, instructions, failed, at, log } = options;
+  const { processes, store, agents, hub, launches, schemas, failed, at, log } = options;
   const running = new Map<string, Fence>();
   const starting = new Map<string, Start>();
   let stopped = false;
@@ -70,13 +78,19 @@ export function createSessions(options: SessionsOptions): Sessions {
     });
   }
 
-  async function prompt(agent: Agent, process: Process, fence: Fence, type: PromptType): Promise<void> {
+  async function prompt(
+    agent: Agent,
+    launch: Launch,
+    process: Process,
+    fence: Fence,
+    type: PromptType,
+  ): Promise<void> {
     const { uid } = agent;
     const { session } = process;
-    const { model, reasoningEffort, serviceTier, fastMode } = agent.settings.values;
-    await session.apply({ model, reasoningEffort, serviceTier, fastMode });
-    const knows = { resumed: process.prompted, instructions: await instructions(agent) };
-    const parts = await promptParts(store, agent, type, knows);
+    await session.apply(launch.settings);
+    const { instructions } = launch.opening;
+    const untold = !launch.program.takes.instructions && process.tell(instructions);
+    const parts = await promptParts(store, agent, type, untold ? instructions : "");
     await report(uid, (a, c) =>
       runtimeReported(a, { ...fence, runtime: { ...a.runtime, ...process.runtime } }, c),
     );
@@ -85,8 +99,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (mark === undefined || mark.stale) return;
     at("after-prompt-sent-mark");
     if (!mark.send) return ended(uid, fence, { outcome: "cancelled" }, "");
-    const transcript = createTranscript({ agents, hub, uid, fence, sessionAt: process.sessionAt });
+    const priced = (usage: UsageDelta): UsageDelta =>
+      usage.cost > 0 || process.tellsCost() ? usage : { ...usage, cost: priceOf(usage, launch.prices) };
+    const { sessionAt } = process;
+    const transcript = createTranscript({ agents, hub, uid, fence, priced, sessionAt });
     process.bind(fence);
+    const refused = (use: ToolUse, title: string) => void ask(uid, fence, session, { use, title });
+    process.decideBy(permissionPolicy({ allow: launch.allow, granted: agent.turn?.granted, refused }));
     const turn = session.prompt({ runId: fence.runId, parts }, transcript.update);
     running.set(uid, fence);
     at("after-prompt");
@@ -97,7 +116,13 @@ export function createSessions(options: SessionsOptions): Sessions {
         if (stopped) return;
         await transcript.flush(result.outcome !== "completed");
         at("before-turn-ended-commit");
-        await ended(uid, fence, result, transcript.lastMessage());
+        if (result.outcome === "completed" && result.output !== undefined) {
+          const { outputSchema } = launch.opening;
+          const rule = await nativeOutput(schemas, outputSchema, fence, result.output as JsonValue);
+          await report(uid, rule);
+        }
+        const usage = result.usage && priced(result.usage);
+        await ended(uid, fence, { ...result, usage }, transcript.lastMessage());
         at("after-turn-ended-commit");
       })
       .catch((err: unknown) => log.error({ err, uid }, "could not record the end of a turn"))
@@ -106,6 +131,16 @@ export function createSessions(options: SessionsOptions): Sessions {
         if (running.get(uid) === fence) running.delete(uid);
         processes.changed(uid);
       });
+  }
+
+  /** The turn ends with the question; the call that led to it has been refused. */
+  async function ask(uid: string, fence: Fence, session: Session, asked: { use: ToolUse; title: string }) {
+    try {
+      await report(uid, (a, c) => askedPermission(a, { ...fence, ...asked }, c));
+      await session.cancel();
+    } catch (err) {
+      log.error({ err, uid }, "could not record a question");
+    }
   }
 
   async function ended(uid: string, fence: Fence, result: TurnResult, summary: string): Promise<void> {
@@ -123,10 +158,11 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function start(agent: Agent, fence: Fence, type: PromptType, signal: AbortSignal): Promise<void> {
     const { uid } = agent;
     try {
-      const process = await processes.open(agent, signal);
+      const launch = await launches.of(agent);
+      const process = await processes.open(agent, launch, signal);
       // A turn that the server itself suspends stays held, however far its start has come.
       if (stopped || signal.aborted) return;
-      await prompt(agent, process, fence, type);
+      await prompt(agent, launch, process, fence, type);
     } catch (error) {
       if (stopped || signal.aborted) return;
       if (!(error instanceof RunnerError)) throw error;

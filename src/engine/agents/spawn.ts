@@ -22,6 +22,7 @@ import type { AdmitTenant } from "../tenancy.js";
 import type { Agents } from "./agents.js";
 import type { Census } from "./census.js";
 import type { Documents } from "./documents.js";
+import type { Launches } from "./launch.js";
 import { schemaViolationOf } from "./output-schema.js";
 import { findAgent } from "./resolve.js";
 import { listedAgentOf } from "./rows.js";
@@ -57,8 +58,9 @@ export interface Spawner {
   readonly limits: Limits;
   readonly census: Census;
   readonly admit: AdmitTenant;
-  /** What an agent of this model will run on; throws FAILED_PRECONDITION when its program is not there. */
-  readonly runtimeOf: (model: string) => Runtime;
+  readonly launches: Launches;
+  /** What an agent will run on. */
+  readonly runtime: Runtime;
 }
 
 const REQUEST_ID_LIVES_MS = 24 * 60 * 60 * 1000;
@@ -99,6 +101,7 @@ async function spawnInto(spawner: Spawner, command: SpawnCommand, liveAgents: nu
   ];
   const backendOf = await documents.backends(tenant, models);
   const schemaViolation = await schemaViolationOf(spawner, request.outputSchema);
+  const requireProgram = await spawner.launches.checked(tenant, models);
   const personaSource = request.agent
     ? SettingSource.SPAWN
     : workspace.agent
@@ -121,10 +124,12 @@ async function spawnInto(spawner: Spawner, command: SpawnCommand, liveAgents: nu
     if (repeated) return repeated;
     const parent = requirePlace(stage, key, liveAgents, spawner.limits);
     const settings = spawnSettings(settingsFrom, { backendOf, schemaViolation }, spawner.limits);
-    const runtime = spawner.runtimeOf(settings.values.model);
+    requireProgram(settings.values.model);
     const parentUid = parent?.uid ?? "";
     const base = { nowMs, limits: spawner.limits, slotWanted: true, ancestors: [] };
-    stage.apply(spawnAgent({ uid, key, parentUid, request, environment, settings, runtime }, base));
+    stage.apply(
+      spawnAgent({ uid, key, parentUid, request, environment, settings, runtime: spawner.runtime }, base),
+    );
     if (parent) {
       const child = { uid, path: key.path, budget: request.budget };
       stage.apply(childSpawned(parent, child, stage.contextOf(parent)));

@@ -5,7 +5,7 @@ import type { EventDetail } from "../../domain/agent/decision.js";
 import { type Fence, fencedTurn } from "../../domain/agent/turn.js";
 import { progressed } from "../../domain/agent/turn-report.js";
 import { usageReported } from "../../domain/agent/usage-report.js";
-import type { Update } from "../../runner/runner.js";
+import type { Update, UsageDelta } from "../../runner/runner.js";
 import type { Change } from "../../storage/store.js";
 import type { Agents } from "./agents.js";
 import type { Hub } from "./hub.js";
@@ -23,11 +23,14 @@ export interface TranscriptOptions {
   readonly hub: Hub;
   readonly uid: string;
   readonly fence: Fence;
+  /** Adds what the model's prices make of tokens whose cost nobody has told. */
+  readonly priced: (usage: UsageDelta) => UsageDelta;
   /** The session's row at the program's own count of dollars. */
   readonly sessionAt: (costSoFar: number) => Change;
 }
 
-export function createTranscript({ agents, hub, uid, fence, sessionAt }: TranscriptOptions): Transcript {
+export function createTranscript(options: TranscriptOptions): Transcript {
+  const { agents, hub, uid, fence, priced, sessionAt } = options;
   let text = "";
   let last = "";
   let stored: Promise<unknown> = Promise.resolve();
@@ -78,17 +81,19 @@ export function createTranscript({ agents, hub, uid, fence, sessionAt }: Transcr
           append(EventType.TOOL_RESULT, { case: "toolResult", value: { toolCallId: id, failed, output } });
           return;
         }
-        case "usage":
+        case "usage": {
+          const usage = priced(update.usage);
           stored = agents.change("agent", (stage) => {
             const value = stage.agent(uid);
             if (value === undefined) return;
-            const report = { ...fence, usage: update.usage };
+            const report = { ...fence, usage };
             const { stale } = stage.apply(usageReported(value.agent, report, stage.contextOf(value.agent)));
             // In one commit: a crash between the two would count the same money twice, or never.
             if (!stale) stage.add(sessionAt(update.costSoFar));
           });
           stored.catch(() => {});
           return;
+        }
         case "thought":
         case "plan":
         case "permission":

@@ -1,3 +1,4 @@
+import { startCodexSession } from "../codex/start-session.js";
 import { endProcesses } from "../processes/hunt.js";
 import type { Limits, Runner, Session, SessionSpec } from "../runner.js";
 import { passing, RunnerError } from "../runner-error.js";
@@ -68,7 +69,11 @@ export async function createAcpRunner(options: AcpRunnerOptions): Promise<Runner
       if (asked.signal?.aborted) throw aborted();
       const [agentProcess, spec] = await launch(asked, limits);
       try {
-        return await unlessCut(startSession(agentProcess, spec), limits.startMs, asked.signal);
+        const session =
+          spec.program.protocol === "codex"
+            ? startCodexSession(agentProcess, spec, bwrap !== undefined)
+            : startSession(agentProcess, spec);
+        return await unlessCut(session, limits.startMs, asked.signal);
       } catch (error) {
         // What would not die carries the token: a sweep's business.
         await agentProcess.kill("start_failed").catch(() => {});

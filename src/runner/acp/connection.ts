@@ -7,7 +7,7 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from "@agentclientprotocol/sdk/unstable";
-import { passing, RunnerError, type TurnError } from "../runner-error.js";
+import { passing, plainError, RunnerError, type TurnError } from "../runner-error.js";
 import type { AgentProcess } from "./agent-process.js";
 import { record, text } from "./json.js";
 import { createMessageStream } from "./message-stream.js";
@@ -22,7 +22,8 @@ export interface Connection {
 }
 
 interface Handlers {
-  onUpdate(params: unknown): void;
+  /** `session/update`, and what a program tells beside the protocol. */
+  onNotice(method: string, params: unknown): void;
   onPermission(request: RequestPermissionRequest): RequestPermissionResponse;
 }
 
@@ -30,7 +31,7 @@ interface Handlers {
 const END_MS = 2000;
 
 export function connect(agentProcess: AgentProcess, handlers: Handlers): Connection {
-  const stream = createMessageStream(agentProcess, agentProcess.guard, handlers.onUpdate);
+  const stream = createMessageStream(agentProcess, agentProcess.guard, handlers.onNotice);
   const connection = client({ name: "retinue" })
     .onRequest(methods.client.session.requestPermission, ({ params }) => handlers.onPermission(params))
     .connect(stream);
@@ -39,7 +40,7 @@ export function connect(agentProcess: AgentProcess, handlers: Handlers): Connect
     agent: connection.agent,
     async explain(error) {
       if (error instanceof RequestError) return rpcError(error);
-      if (error instanceof RunnerError) return plain(error);
+      if (error instanceof RunnerError) return plainError(error);
       // The connection broke: nothing more can be said to this process.
       if (!(await within(agentProcess.exited, END_MS)))
         await agentProcess.kill("output_closed").catch(() => {});
@@ -47,11 +48,6 @@ export function connect(agentProcess: AgentProcess, handlers: Handlers): Connect
       return exit === undefined ? passing("agent_exited", String(error)) : exitError(exit);
     },
   };
-}
-
-/** An Error's message is lost to whoever copies or prints its fields. */
-function plain({ kind, message, retryable, fatal }: RunnerError): TurnError {
-  return { kind, message, retryable, fatal };
 }
 
 /** What a program says of itself. */

@@ -20,7 +20,10 @@ export const DEFAULT_ENVIRONMENT: BaseEnvironment = {
 
 /** Nothing is inherited: the server's environment holds keys of other people. */
 export function agentEnvironment(spec: SessionSpec, base: BaseEnvironment): Record<string, string> {
-  return { ...base, ...spec.program.env, HOME: spec.home, [TOKEN_VARIABLE]: spec.processToken };
+  const { env, homeFolders = {} } = spec.program;
+  const folders = Object.entries(homeFolders).map(([name, folder]) => [name, join(spec.home, folder)]);
+  const own = { HOME: spec.home, [TOKEN_VARIABLE]: spec.processToken };
+  return { ...base, ...env, ...Object.fromEntries(folders), ...own };
 }
 
 /** The program's absolute path. Looked up before the start, so that what is missing has a name. */

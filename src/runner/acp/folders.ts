@@ -24,6 +24,10 @@ export async function prepareFolders(spec: SessionSpec, agentsFolder: string): P
       if (!isBelow(folder, realRoot))
         throw refused(`${folder}, reached by a link, does not lie below ${realRoot}`);
     }
+    // Programs refuse to start where their folder is missing; made below the real home, as itself.
+    for (const folder of Object.values(spec.program.homeFolders ?? {})) {
+      await mkdir(join(home, folder), { recursive: true, mode: 0o700 });
+    }
     return { ...spec, home, cwd };
   } catch (error) {
     if (error instanceof RunnerError) throw error;

@@ -2,18 +2,22 @@ import type { Readable, Writable } from "node:stream";
 import { type AnyMessage, ndJsonStream, type Stream } from "@agentclientprotocol/sdk/unstable";
 import type { OutputGuard } from "./output-guard.js";
 
-const UPDATE = "session/update";
+export const UPDATE = "session/update";
+/** claude-agent-acp's own: the only place where it tells the structured result. */
+export const CLAUDE_MESSAGE = "_claude/sdkMessage";
+
+const NOTICES = new Set([UPDATE, CLAUDE_MESSAGE]);
 
 /**
  * The SDK's message stream over a process's pipes, with two things taken out on the way in:
- * - updates go to `onUpdate` here, in order. Handed on, the SDK would settle an answer before it has dispatched the
+ * - updates go to `onNotice` here, in order. Handed on, the SDK would settle an answer before it has dispatched the
  *   updates that came before it, drop the last ones when the process ends, and log each kind it does not know;
  * - answers to questions that nobody asked are dropped: the SDK logs their id, which is the program's text.
  */
 export function createMessageStream(
   pipes: { readonly stdin: Writable; readonly stdout: Readable },
   guard: OutputGuard,
-  onUpdate: (params: unknown) => void,
+  onNotice: (method: string, params: unknown) => void,
 ): Stream {
   const asked = new Set<unknown>();
   const raw = ndJsonStream(bytesOut(pipes.stdin), bytesIn(pipes.stdout, guard));
@@ -22,7 +26,7 @@ export function createMessageStream(
     new TransformStream<AnyMessage, AnyMessage>({
       transform(message, controller) {
         if ("method" in message) {
-          if (message.method === UPDATE && !("id" in message)) onUpdate(message.params);
+          if (NOTICES.has(message.method) && !("id" in message)) onNotice(message.method, message.params);
           else controller.enqueue(message);
         } else if (asked.delete(message.id)) {
           controller.enqueue(message);

@@ -18,10 +18,11 @@ export async function openSession(
   info: AgentInfo,
   spec: SessionSpec,
 ): Promise<OpenedSession> {
+  const meta = spec.program.sessionMeta?.(spec);
   const params = {
     cwd: spec.cwd,
     mcpServers: [mcpServer(spec)],
-    ...(spec.program.sessionMeta === undefined ? {} : { _meta: { ...spec.program.sessionMeta } }),
+    ...(meta === undefined ? {} : { _meta: { ...meta } }),
   };
   const sessionId = spec.sessionRef;
   if (sessionId !== undefined && info.canResume) {

@@ -1,18 +1,18 @@
 import type { PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk/unstable";
-import { MCP_SERVER } from "../agent-tools.js";
+import { isOwnTool } from "../agent-tools.js";
 import type { Decision, PermissionPolicy, PermissionRequest } from "../runner.js";
 
-/** Matched whole, so that no command line or title of the model's making passes for one of our tools. */
-const OWN_TOOL = new RegExp(`^mcp__${MCP_SERVER}__[a-z_]+$`);
-
 /** The agent may always talk back; whatever else it asks leave for is refused. */
-export const allowOwnTools: PermissionPolicy = ({ tool, title, kind }) =>
-  OWN_TOOL.test(tool) || (OWN_TOOL.test(title) && kind === "other") ? "allow" : "reject";
+export const allowOwnTools: PermissionPolicy = (request) => (isOwnTool(request) ? "allow" : "reject");
 
-export function permissionRequest({ toolCall }: RequestPermissionRequest): PermissionRequest {
+/** `toldName`: what the program has called the tool before. */
+export function permissionRequest(
+  { toolCall }: RequestPermissionRequest,
+  toldName: string,
+): PermissionRequest {
   return {
     toolCallId: toolCall.toolCallId,
-    tool: toolCall.name ?? "",
+    tool: toolCall.name ?? toldName,
     title: toolCall.title ?? "",
     kind: toolCall.kind ?? "other",
     input: toolCall.rawInput,

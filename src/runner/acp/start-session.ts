@@ -3,6 +3,8 @@ import { RunnerError } from "../runner-error.js";
 import type { AgentProcess } from "./agent-process.js";
 import { connect, initialize } from "./connection.js";
 import { createCostMeter } from "./cost-meter.js";
+import { record } from "./json.js";
+import { CLAUDE_MESSAGE } from "./message-stream.js";
 import { openSession } from "./open-session.js";
 import { allowOwnTools } from "./permission.js";
 import { createSettings, type SessionSettings } from "./settings.js";
@@ -22,9 +24,12 @@ export async function startSession(agentProcess: AgentProcess, spec: SessionSpec
     onConfigOptions: (options) => settings?.changed(options),
   });
   const { agent, explain } = connect(agentProcess, {
-    onUpdate: (params) => {
-      const updates = reader.read(params);
-      turns?.tell(updates);
+    onNotice: (method, params) => {
+      if (method === CLAUDE_MESSAGE) turns?.gaveOutput(record(record(params).message).structured_output);
+      else {
+        const updates = reader.read(params);
+        turns?.tell(updates);
+      }
     },
     onPermission: (request) => turns?.permit(request) ?? { outcome: { outcome: "cancelled" } },
   });

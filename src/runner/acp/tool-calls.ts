@@ -6,11 +6,14 @@ export interface ToolCalls {
   read(update: JsonRecord): Update[];
   /** Tells of a call that has not been told yet, for whoever is about to speak of it. */
   announce(id: string): Update[];
+  /** The tool's own name, where the program has told it. */
+  nameOf(id: string): string;
   /** The turn has ended. */
   clear(): void;
 }
 
 interface Call {
+  name: string;
   title: string;
   kind: string;
   input: unknown;
@@ -34,10 +37,12 @@ export function createToolCalls(): ToolCalls {
 
   return {
     announce,
+    nameOf: (id) => calls.get(id)?.name ?? "",
     clear: () => calls.clear(),
     read(update) {
       const id = text(update.toolCallId);
       const call = calls.get(id) ?? {
+        name: "",
         title: "tool",
         kind: "other",
         input: undefined,
@@ -45,6 +50,7 @@ export function createToolCalls(): ToolCalls {
         ended: false,
       };
       calls.set(id, call);
+      call.name = toolName(update) || call.name;
       call.title = text(update.title) || text(update.name) || call.title;
       call.kind = text(update.kind) || call.kind;
       if (!isEmpty(update.rawInput)) call.input = update.rawInput;
@@ -57,6 +63,11 @@ export function createToolCalls(): ToolCalls {
       return [...updates, { type: "toolResult", id, failed: status === "failed", output: outputOf(update) }];
     },
   };
+}
+
+/** claude-agent-acp tells it beside the protocol; the title is the command or the path. */
+function toolName(update: JsonRecord): string {
+  return text(update.name) || text(record(record(update._meta).claudeCode).toolName);
 }
 
 function isEmpty(input: unknown): boolean {

@@ -18,6 +18,8 @@ export interface Turns {
   cancel(): Promise<void>;
   held(): boolean;
   tell(updates: readonly Update[]): void;
+  /** The structured result of the turn; the last one counts. */
+  gaveOutput(output: unknown): void;
   permit(request: RequestPermissionRequest): RequestPermissionResponse;
 }
 
@@ -37,6 +39,7 @@ interface Turn {
   readonly onUpdate: (update: Update) => void;
   readonly ended: Promise<void>;
   cancelAsked: boolean;
+  output: unknown;
   /** What the listener threw. */
   thrown: { readonly error: unknown } | undefined;
 }
@@ -84,18 +87,22 @@ export function createTurns(options: TurnsOptions): Turns {
   return {
     tell,
     held: () => turn !== undefined,
+    gaveOutput(output) {
+      if (turn !== undefined && output !== undefined) turn.output = output;
+    },
     async prompt(prompt, onUpdate) {
       if (turn !== undefined) throw new Error("a turn is held already: await its end first");
       let end = () => {};
       const ended = new Promise<void>((resolve) => {
         end = resolve;
       });
-      const own: Turn = { onUpdate, ended, cancelAsked: false, thrown: undefined };
+      const own: Turn = { onUpdate, ended, cancelAsked: false, output: undefined, thrown: undefined };
       turn = own;
       try {
         const result = await run(prompt);
         if (own.thrown !== undefined) throw own.thrown.error;
-        return withCost(result, reader.takeUnreported());
+        const told = withCost(result, reader.takeUnreported());
+        return own.output === undefined ? told : { ...told, output: own.output };
       } finally {
         turn = undefined;
         reader.tools.clear();
@@ -113,7 +120,7 @@ export function createTurns(options: TurnsOptions): Turns {
       await ended;
     },
     permit(asked) {
-      const request = permissionRequest(asked);
+      const request = permissionRequest(asked, reader.tools.nameOf(asked.toolCall.toolCallId));
       tell(reader.tools.announce(request.toolCallId));
       const decision = turn === undefined || turn.cancelAsked ? "cancelled" : options.policy(request);
       const optionId = decision === "cancelled" ? undefined : chooseOption(asked.options, decision);

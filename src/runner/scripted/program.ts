@@ -8,6 +8,8 @@ const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
 /** How the embedded agent is started: with the Node that runs the server. */
 export function scriptedProgram(): AgentProgram {
   return {
+    protocol: "acp",
+    takes: { instructions: false, outputSchema: false },
     command: process.execPath,
     args: [MAIN],
     env: {},

@@ -3,6 +3,7 @@ import { InputFormat, type Model, ModelSchema } from "../../../../gen/retinue/v1
 import { Backend } from "../../../../gen/retinue/v1/settings_pb.js";
 import { rulesOf } from "../../backends/index.js";
 import type { FieldViolation } from "../../fault.js";
+import { nameViolation } from "../../name.js";
 import type { Kind } from "../kind.js";
 import { describedViolations, found, violation, wordViolation } from "./field-rules.js";
 
@@ -25,6 +26,7 @@ export const model: Kind<Model> = {
     ...found(
       violation("backend", backendViolation(document.backend)),
       wordViolation("modelId", document.modelId, MODEL_ID_MAX),
+      document.program === "" ? undefined : nameViolation("program", document.program),
       priceViolation("prices.input", document.prices?.input),
       priceViolation("prices.cachedInput", document.prices?.cachedInput),
       priceViolation("prices.output", document.prices?.output),

@@ -5,6 +5,7 @@ import {
   type Workspace,
   WorkspaceSchema,
 } from "../../../../gen/retinue/v1/catalog_pb.js";
+import { permissionViolation } from "../../agent/permission.js";
 import type { FieldViolation } from "../../fault.js";
 import { nameViolation } from "../../name.js";
 import type { Kind } from "../kind.js";
@@ -18,6 +19,8 @@ import {
 import { gitUrlViolation } from "./git-address.js";
 import { gitBranchViolation } from "./git-branch.js";
 import { settingViolations } from "./setting-defaults.js";
+
+const ALLOW_MAX = 100;
 
 export const workspace: Kind<Workspace> = {
   name: "workspace",
@@ -50,8 +53,19 @@ export const workspace: Kind<Workspace> = {
       optionalNameViolation("agent", document.agent),
     ),
     ...settingViolations(document.settings),
+    ...allowViolations(document.permissions?.allow ?? []),
   ],
 };
+
+function allowViolations(entries: readonly string[]): FieldViolation[] {
+  const field = "permissions.allow";
+  if (entries.length > ALLOW_MAX) {
+    return [{ field, description: `at most ${ALLOW_MAX} entries, these are ${entries.length}` }];
+  }
+  return entries.flatMap((entry, index) =>
+    found(violation(`${field}[${index}]`, permissionViolation(entry))),
+  );
+}
 
 function repoViolations(repo: Repo, index: number): FieldViolation[] {
   const field = `repos[${index}]`;

@@ -1,0 +1,90 @@
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { Backend } from "../../../gen/retinue/v1/settings_pb.js";
+import { resolveCommand } from "../acp/environment.js";
+import type { ModelChoice, Programs } from "../programs.js";
+import { RunnerError } from "../runner-error.js";
+import { scriptedProgram } from "../scripted/program.js";
+import { claude } from "./claude.js";
+import { codex } from "./codex.js";
+import { customProfile } from "./custom.js";
+import type { AgentProfile } from "./profile.js";
+
+/** What the operator says about agent programs. */
+export interface ProgramsConfig {
+  /** Command lines by profile: `claude`, `codex`, and the names of custom agents. */
+  readonly commands: Readonly<Record<string, readonly string[]>>;
+  /** Variables that programs may be given: of those that a profile asks for, and for all of them. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly forAll: Readonly<Record<string, string>>;
+  readonly path: string;
+}
+
+/** A profile with its command line, as configured. */
+export interface ConfiguredProfile {
+  readonly profile: AgentProfile;
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const SCRIPTS = ["script-a", "script-b"];
+
+export function configuredProfiles(config: ProgramsConfig): ConfiguredProfile[] {
+  const builtin = [claude, codex];
+  const custom = Object.keys(config.commands).filter((name) => !builtin.some((one) => one.name === name));
+  return [...builtin, ...custom.map(customProfile)].map((profile) => ({
+    profile,
+    words: config.commands[profile.name] ?? profile.command,
+    env: { ...pick(config.environment, profile.variables), ...config.forAll },
+  }));
+}
+
+export function createPrograms(config: ProgramsConfig): Programs {
+  const profiles = configuredProfiles(config);
+
+  function profileOf({ backend, program }: ModelChoice): ConfiguredProfile | undefined {
+    const name = program || (backend === Backend.A ? claude.name : codex.name);
+    return profiles.find(({ profile }) => profile.name === name);
+  }
+
+  return {
+    find(model) {
+      if (SCRIPTS.includes(model.modelId)) return scriptedProgram();
+      const found = profileOf(model);
+      const [command, ...args] = found?.words ?? [];
+      if (found === undefined || command === undefined) return undefined;
+      const readable = found.words.flatMap((word) => packageOf(word, config.path));
+      return found.profile.program({ command, args, env: found.env, readable, model: model.modelId });
+    },
+    async problem(model) {
+      if (SCRIPTS.includes(model.modelId)) return undefined;
+      const found = profileOf(model);
+      if (found === undefined) {
+        return `the agent program ${model.program} is not configured: start the server with --custom-agent ${model.program}=COMMAND`;
+      }
+      const { profile, words } = found;
+      try {
+        await resolveCommand(words[0] ?? "", config.path);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof RunnerError)) throw error;
+        return `${profile.title} is not installed: ${error.message}. To install it: ${profile.install}`;
+      }
+    },
+  };
+}
+
+/** The folder of packages that a program of npm's belongs to: it may lie below /tmp, which agents do not see. */
+function packageOf(word: string, path: string): string[] {
+  const candidates = isAbsolute(word) ? [word] : path.split(":").map((folder) => join(folder, word));
+  const file = candidates.find((candidate) => isAbsolute(candidate) && existsSync(candidate));
+  if (file === undefined) return [];
+  const real = realpathSync(file);
+  // The outermost: packages that are shared lie there.
+  const end = real.indexOf("/node_modules/");
+  return end === -1 ? [real] : [real.slice(0, end + "/node_modules".length)];
+}
+
+function pick(values: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (values[name] ? [[name, values[name]]] : [])));
+}
