@@ -17,6 +17,8 @@ export interface Caller {
   readonly expiresAtMs: number | undefined;
   /** Set for the key of an agent's own process: the attempt that it speaks for. */
   readonly turn?: TurnCaller;
+  /** The service profile that this request is about, where it lists the caller. */
+  readonly actsAs?: string;
   /** Set for the key of a share link: the agent that it may look at, and nothing else. */
   readonly share?: ShareGrant;
 }

@@ -1,18 +1,19 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { AgentId } from "../../gen/retinue/v1/agent_id_pb.js";
-import { AgentService } from "../../gen/retinue/v1/agent_service_pb.js";
+import { AgentService, type ListAgentsRequest } from "../../gen/retinue/v1/agent_service_pb.js";
 import { agentIdMessage } from "../domain/agent/agent-id.js";
-import { parseAccountFilter } from "../domain/agent/list-filter.js";
-import { resolveOwner } from "../domain/agent/owner.js";
+import { namedOwner, parseAccountFilter } from "../domain/agent/list-filter.js";
+import { requireSpawner, resolveOwner } from "../domain/agent/owner.js";
 import { clearFollowUps, removeFollowUp } from "../domain/agent/queue-edit.js";
 import { budgetOf, followUpRequestOf, spawnRequestOf } from "../domain/agent/requests.js";
 import { requireSharedList } from "../domain/agent/shared.js";
 import { stopTurn } from "../domain/agent/stop-turn.js";
 import { updateAgent } from "../domain/agent/update-agent.js";
-import { requireScope, resolveTenant } from "../domain/caller.js";
+import { type Caller, requireScope, resolveTenant } from "../domain/caller.js";
 import { invalidField } from "../domain/fault.js";
 import type { Commands } from "../engine/agents/commands.js";
 import type { Hub } from "../engine/agents/hub.js";
+import { withProfile } from "../engine/agents/profiles.js";
 import type { AgentViews } from "../engine/agents/reads.js";
 import { resolveAgent } from "../engine/agents/resolve.js";
 import { type Spawner, spawn } from "../engine/agents/spawn.js";
@@ -37,7 +38,9 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
 
   return implement(AgentService, {
     async spawnAgent(request, context) {
-      const owner = resolveOwner(context.caller, request.agentId);
+      const caller = await withProfile(store, context.caller, request.agentId);
+      const owner = resolveOwner(caller, request.agentId);
+      requireSpawner(caller, owner);
       const { agent: path = [], workspace = "" } = request.agentId ?? {};
       const key = { ...owner, path, workspace };
       const made = await spawn(spawner, {
@@ -83,7 +86,7 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
       const owner =
         request.account === "" && request.parentId
           ? undefined
-          : parseAccountFilter(request.account, context.caller);
+          : await accountFilter(store, context.caller, request);
       const parentUid = request.parentId ? (await find(context, request.parentId, "read")).uid : "";
       if (request.pageSize < 0) throw invalidField("pageSize", `must be 0 or more, not ${request.pageSize}`);
       const size = request.pageSize === 0 ? MAX_LISTED : Math.min(request.pageSize, MAX_LISTED);
@@ -141,4 +144,10 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
       return { status: (await views.status(row.uid)).status };
     },
   });
+}
+
+/** A service profile that lists the caller is as good as their own account. */
+async function accountFilter(store: Store, caller: Caller, { account, tenant }: ListAgentsRequest) {
+  const named = namedOwner(account, caller);
+  return parseAccountFilter(account, await withProfile(store, caller, named && { ...named, tenant }));
 }

@@ -33,6 +33,8 @@ export interface StoreReads {
   resource(key: ResourceKey): Promise<StoredResource | undefined>;
   /** Live resources of one kind, by name, after `afterName`. */
   resources(query: ResourcesQuery): Promise<StoredResource[]>;
+  /** Documents that name this one, by kind and name. */
+  referrers(key: ResourceKey, limit: number): Promise<{ readonly kind: string; readonly name: string }[]>;
   /** Versions of one resource, newest first, older than `beforeGeneration`. */
   versions(query: VersionsQuery): Promise<ResourceVersion[]>;
   key(keyId: string): Promise<KeyRecord | undefined>;
@@ -63,6 +65,14 @@ export interface StoredResource extends ResourceKey {
   readonly createdBy: string;
   readonly updatedAtMs: number;
   readonly updatedBy: string;
+}
+
+/** A document of the same tenant that another one names. */
+export interface StoredReference {
+  readonly kind: string;
+  readonly name: string;
+  /** Is there without being stored. */
+  readonly builtin: boolean;
 }
 
 export interface ResourceVersion extends StoredResource {
@@ -123,6 +133,10 @@ export interface ResourceChange {
   readonly justification: string;
   /** Generation stored now, tombstones included; 0 = no row at all. */
   readonly ifGeneration: number;
+  /** Replaces what the document names; absent for kinds that name nothing. Stale when one of them is not live. */
+  readonly references?: readonly StoredReference[] | undefined;
+  /** Stale when a document names this one. */
+  readonly ifUnreferenced?: boolean;
 }
 
 /** Inserts a key or replaces what it may do; `lastUsedAtMs` of a stored key is left alone. */

@@ -12,6 +12,8 @@ export function storeConformance(name: string, open: OpenStore): void {
     commits(open);
     concurrency(open);
     resources(open);
+    references(open);
+    secrets(open);
     keys(open);
     auditLog(open);
     lifetime(open);
@@ -262,6 +264,57 @@ function resources(open: OpenStore): void {
     const document = `{"text":"it's \\"quoted\\", é, 漢, 🦉 ${"x".repeat(1 << 20)}"}`;
     await store.commit([put("main", 1, { document })]);
     assert.equal((await store.resource(keyOf("main")))?.document, document);
+  });
+}
+
+function references(open: OpenStore): void {
+  const to = (name: string, builtin = false) => ({ kind: "workspace", name, builtin });
+  const naming = (name: string, generation: number, ...references: ReturnType<typeof to>[]) => ({
+    ...put(name, generation),
+    references,
+  });
+  const unreferenced = (name: string, generation: number) => ({
+    ...tombstone(name, generation),
+    ifUnreferenced: true,
+  });
+
+  it("refuses a document that names one which is not there, not even as a tombstone", async (t) => {
+    const store = await fresh(t, open);
+    await assert.rejects(store.commit([audit("a1"), naming("a", 1, to("b"))]), staleAt(1));
+    await store.commit([put("b", 1), tombstone("b", 2)]);
+    await assert.rejects(store.commit([naming("a", 1, to("b"))]), staleAt(0));
+    await store.commit([naming("a", 1, to("b", true))]);
+  });
+
+  it("refuses to delete what is named, until it is not any more", async (t) => {
+    const store = await fresh(t, open);
+    await store.commit([put("b", 1), naming("a", 1, to("b"))]);
+    assert.deepEqual(await store.referrers(keyOf("b"), 10), [{ kind: "workspace", name: "a" }]);
+    await assert.rejects(store.commit([unreferenced("b", 2)]), staleAt(0));
+    await store.commit([naming("a", 2)]);
+    await store.commit([unreferenced("b", 2)]);
+    assert.deepEqual(await store.referrers(keyOf("b"), 10), []);
+  });
+
+  it("keeps what a document names when a write says nothing about it", async (t) => {
+    const store = await fresh(t, open);
+    await store.commit([put("b", 1), naming("a", 1, to("b")), put("a", 2)]);
+    assert.equal((await store.referrers(keyOf("b"), 10)).length, 1);
+  });
+}
+
+function secrets(open: OpenStore): void {
+  const sealed = (value: Uint8Array | undefined) =>
+    ({ type: "sealed", tenant: TENANT, name: "s", sealed: value }) as const;
+
+  it("keeps the newest sealed value of a secret, for its tenant only, until it is removed", async (t) => {
+    const store = await fresh(t, open);
+    await store.commit([sealed(Buffer.from("one"))]);
+    await store.commit([sealed(Buffer.from("two"))]);
+    assert.equal(Buffer.from((await store.sealed(TENANT, "s")) ?? []).toString(), "two");
+    assert.equal(await store.sealed("codehost_app/other", "s"), undefined);
+    await store.commit([sealed(undefined)]);
+    assert.equal(await store.sealed(TENANT, "s"), undefined);
   });
 }
 

@@ -795,7 +795,8 @@ export type ServiceProfile = Message<"retinue.v1.ServiceProfile"> & {
   description: string;
 
   /**
-   * Accounts that may act as it: `<provider_name>/<account>`.
+   * Accounts that may act as it, `<provider_name>/<account>`: they make its keys, spawn agents with it as owner
+   * (PROVIDER_SERVICE_PROFILE), and list and message those like their own. Nobody else spawns as it.
    *
    * @generated from field: repeated string callers = 4;
    */

@@ -577,7 +577,8 @@ export const RejectChangeRequestResponseSchema: GenMessage<RejectChangeRequestRe
 export const CatalogService: GenService<{
   /**
    * Creates or updates a document. A caller who may propose but not write creates a change-request instead:
-   * the answer's generation is 0 and its payload is the record.
+   * the answer's generation is 0 and its payload is the record. A document that names one which does not exist:
+   * FAILED_PRECONDITION (`REFERENCE_NOT_FOUND`) that says which.
    *
    * @generated from rpc retinue.v1.CatalogService.PutResource
    */
@@ -610,7 +611,7 @@ export const CatalogService: GenService<{
   /**
    * Deletes a document and leaves a tombstone, so that a name which is created again goes on counting.
    * Deleting what was written over a builtin shows the builtin again. Missing: NOT_FOUND; a builtin as it
-   * came: FAILED_PRECONDITION.
+   * came: FAILED_PRECONDITION; named by other documents: FAILED_PRECONDITION (`REFERENCED`) with their list.
    *
    * @generated from rpc retinue.v1.CatalogService.DeleteResource
    */

@@ -14,16 +14,14 @@ export type AccountFilter = Owner | undefined;
  * under that one, which is the only way across providers.
  */
 export function parseAccountFilter(account: string, caller: Caller): AccountFilter {
-  if (account === "*") {
-    requireOwner(caller, undefined);
-    return undefined;
-  }
   const owner = namedOwner(account, caller);
   requireOwner(caller, owner);
   return owner;
 }
 
-function namedOwner(account: string, caller: Caller): Owner {
+/** Whose agents a filter is about, permitted or not. */
+export function namedOwner(account: string, caller: Caller): AccountFilter {
+  if (account === "*") return undefined;
   if (account === "") return { ownerProvider: caller.ownerProvider, account: caller.account };
   const slash = account.indexOf("/");
   if (slash === -1) return { ownerProvider: caller.ownerProvider, account };

@@ -27,8 +27,21 @@ export function resolveOwner(
 }
 
 export function mayActFor(caller: Caller, owner: Owner | undefined): boolean {
-  const own = owner?.ownerProvider === caller.ownerProvider && owner.account === caller.account;
-  return own || caller.scopes.has("accounts:all");
+  return isOwn(caller, owner) || caller.scopes.has("accounts:all");
+}
+
+/** The caller itself, or the service profile that lists it. */
+function isOwn(caller: Caller, owner: Owner | undefined): boolean {
+  if (owner?.ownerProvider === Provider.SERVICE_PROFILE && owner.account === caller.actsAs) return true;
+  return owner?.ownerProvider === caller.ownerProvider && owner.account === caller.account;
+}
+
+/** To spawn is to act as the owner: accounts:all is not enough for a service profile, which says itself who may. */
+export function requireSpawner(caller: Caller, owner: Owner): void {
+  if (owner.ownerProvider !== Provider.SERVICE_PROFILE || isOwn(caller, owner)) return;
+  throw permissionDenied(
+    `only the callers that the service profile lists may act as service_profile/${owner.account}`,
+  );
 }
 
 /** Permits the caller's own account; any other needs accounts:all. Comes before every look-up. */

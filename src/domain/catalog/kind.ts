@@ -25,6 +25,8 @@ export interface Kind<D extends Document = Document> {
   readonly builtins: ReadonlyMap<string, D>;
   /** Fields, beside `meta`, that only the server writes; what a caller sends there is ignored. */
   readonly serverSet: readonly (keyof D & string)[];
+  /** Documents that this one names: each must exist, and none is deleted while this one stands. */
+  readonly references?: (document: D) => Reference[];
   /** Whether a caller with the scope may see and touch this document; absent: every one. */
   readonly isFor?: (document: D, caller: Caller) => boolean;
   /** What is wrong with the document, field by field; JSON names, `repos[0].url`. */
@@ -36,6 +38,13 @@ export interface Kind<D extends Document = Document> {
   readonly schemas?: (document: D) => readonly { readonly field: string; readonly schema: string }[];
   /** What a write of this kind does beside storing the document; throws a Fault to refuse it. */
   readonly settle?: (write: KindWrite<D>) => Settled<D>;
+}
+
+/** A document that another one names, and the field that does. */
+export interface Reference {
+  readonly field: string;
+  readonly kind: string;
+  readonly name: string;
 }
 
 /** A write of a document that is well-formed. */
@@ -54,6 +63,8 @@ export interface KindWrite<D> {
   /** Fresh random key parts, for kinds that make a secret. */
   readonly newKey: () => KeyParts;
   readonly vault: Vault;
+  /** Another document of the tenant as it stands at this moment, builtins included. */
+  readonly find: <T extends Document>(kind: Kind<T>, name: string) => T | undefined;
   /** How people reach this server. */
   readonly publicUrl: string;
 }

@@ -10,6 +10,7 @@ import { invalidField } from "../../domain/fault.js";
 import type { ShareGrant } from "../../domain/key.js";
 import type { AgentRow } from "../../storage/agent-rows.js";
 import type { Store } from "../../storage/store.js";
+import { withProfile } from "./profiles.js";
 import { listedAgentOf } from "./rows.js";
 
 /** Incarnations of one path that are looked at; a path that was used more often has old ones only by uid. */
@@ -18,13 +19,14 @@ const MAX_INCARNATIONS = 1000;
 /** The agent that a request means. Permission is decided before the store is asked. */
 export async function resolveAgent(
   store: Store,
-  caller: Caller,
+  asker: Caller,
   asked: AgentId | undefined,
   access: "read" | "change",
 ): Promise<AgentRow> {
-  if (caller.share) return resolveShared(store, caller, caller.share, asked);
+  if (asker.share) return resolveShared(store, asker, asker.share, asked);
   const byUid = asked !== undefined && asked.agent.length === 0 && asked.uid !== "";
-  const agentId = byUid ? await completed(store, caller, asked) : asked;
+  const agentId = byUid ? await completed(store, asker, asked) : asked;
+  const caller = await withProfile(store, asker, agentId);
   const { tenant, ownerProvider, account } = resolveOwner(caller, agentId);
   const path = agentId?.agent ?? [];
   if (path.length === 0)
@@ -61,7 +63,9 @@ export async function findAgent(
 async function completed(store: Store, caller: Caller, asked: AgentId): Promise<AgentId> {
   const tenant = resolveTenant(caller, asked.tenant);
   const row = (await store.agent(asked.uid))?.row;
-  const seen = row?.tenant === tenant && mayActFor(caller, row) ? row : undefined;
+  const whose = row && { ownerProvider: row.ownerProvider, account: row.account, tenant: asked.tenant };
+  const permitted = row?.tenant === tenant && mayActFor(await withProfile(store, caller, whose), row);
+  const seen = permitted ? row : undefined;
   const { key, uid } = listedAgentOf(requireFound(seen, [asked.uid]));
   return create(AgentIdSchema, agentIdMessage(key, uid));
 }

@@ -27,7 +27,16 @@ import {
 import { decidePut, type Moment, type PutReply, type PutRequest } from "./put.js";
 import { decideRemove, type RemoveRequest } from "./remove.js";
 import { withShareTarget } from "./share-target.js";
-import { type CatalogDecision, type CatalogValue, documentOf, doorKey, loadValue } from "./values.js";
+import {
+  type CatalogDecision,
+  type CatalogValue,
+  type DoorValue,
+  documentOf,
+  doorKey,
+  type Look,
+  loadValue,
+  referrersKey,
+} from "./values.js";
 
 /** Writes of catalog documents. Reads are in read.ts: they need no door. */
 export interface Catalog {
@@ -58,12 +67,13 @@ export interface CatalogOptions {
 
 export function createCatalog(options: CatalogOptions): Catalog {
   const { store, clock, auditor, schemas, vault, keyChanged } = options;
-  const door = createDoor<CatalogValue>({
+  const door = createDoor<DoorValue>({
     store,
     load: (key) => loadValue(store, key),
     remember: REMEMBERED,
   });
-  const moment = (): Moment => ({
+  const moment = (look: Look): Moment => ({
+    look,
     nowMs: clock.nowMs(),
     newKey: clock.newKey,
     vault,
@@ -74,12 +84,19 @@ export function createCatalog(options: CatalogOptions): Catalog {
   /** Goes through the door, and tells of the keys that the commit changed once it stands. */
   async function change<R>(
     refs: readonly ResourceKey[],
-    decide: (values: readonly CatalogValue[]) => CatalogDecision<R>,
+    decide: (values: readonly CatalogValue[], look: Look) => CatalogDecision<R>,
   ): Promise<R> {
     let committed: readonly Change[] = [];
     const keys = refs.map(doorKey);
     const reply = await door.change((view) => {
-      const { values, changes, reply } = decide(keys.map((key) => view.get(key)));
+      const look: Look = {
+        value: (ref) => view.get(doorKey(ref)),
+        referrers: (ref) => view.get(referrersKey(ref)).referrers ?? [],
+      };
+      const { values, changes, reply } = decide(
+        keys.map((key) => view.get(key)),
+        look,
+      );
       committed = changes;
       return { values: new Map(values.map((value, i) => [keys[i] as string, value])), changes, reply };
     });
@@ -95,7 +112,9 @@ export function createCatalog(options: CatalogOptions): Catalog {
           ? await withShareTarget(store, request, parsed as ShareLink)
           : parsed;
       await checkSchemas(schemas, request, sent);
-      return change([request.ref], ([value]) => decidePut(request, sent, value as CatalogValue, moment()));
+      return change([request.ref], ([value], look) =>
+        decidePut(request, sent, value as CatalogValue, moment(look)),
+      );
     },
 
     async propose(request) {
@@ -103,28 +122,36 @@ export function createCatalog(options: CatalogOptions): Catalog {
       await checkSchemas(schemas, request, sent);
       const name = `cr-${clock.newId()}`;
       const refs = [request.ref, changeRequestRef(request.ref.tenant, name)];
-      return change(refs, (values) => decidePropose(request, sent, values, name, moment()));
+      return change(refs, (values, look) => decidePropose(request, sent, values, name, moment(look)));
     },
 
     async remove(request) {
       refuseUnwritable(request);
-      return change([request.ref], ([value]) => decideRemove(request, value as CatalogValue, moment()));
+      return change([request.ref], ([value], look) =>
+        decideRemove(request, value as CatalogValue, moment(look)),
+      );
     },
 
     amend(request) {
-      return change([request.ref], ([value]) => decideAmend(request, value as CatalogValue, moment()));
+      return change([request.ref], ([value], look) =>
+        decideAmend(request, value as CatalogValue, moment(look)),
+      );
     },
 
     async approve(verdict) {
       const open = changeRequestOf(verdict.ref, await loadValue(store, doorKey(verdict.ref)));
       const target = targetOf(verdict.ref, open);
       requireScope(verdict.act.caller, kindOf(target.kind).writeScope);
-      const done = await change([verdict.ref, target], (values) => decideApprove(verdict, values, moment()));
+      const done = await change([verdict.ref, target], (values, look) =>
+        decideApprove(verdict, values, moment(look)),
+      );
       return { record: recordOf(done.record), stored: done.record, generation: done.generation };
     },
 
     async reject(verdict) {
-      const stored = await change([verdict.ref], (values) => decideReject(verdict, values, moment()));
+      const stored = await change([verdict.ref], (values, look) =>
+        decideReject(verdict, values, moment(look)),
+      );
       return { record: recordOf(stored), stored };
     },
   };

@@ -12,7 +12,8 @@ import type { KeyParts } from "../../domain/key.js";
 import type { Vault } from "../../domain/vault.js";
 import type { Change, ResourceKey, StoredResource } from "../../storage/store.js";
 import type { Act, Auditor } from "../audit.js";
-import { type CatalogDecision, type CatalogValue, documentOf, liveOf } from "./values.js";
+import { find, requireReferences } from "./references.js";
+import { type CatalogDecision, type CatalogValue, documentOf, type Look, liveOf } from "./values.js";
 
 export interface PutRequest {
   readonly ref: ResourceKey;
@@ -29,8 +30,9 @@ export interface PutReply {
   readonly generation: number;
 }
 
-/** What a decision is given beside the documents: time, chance, and what only the server knows. */
+/** What a decision is given beside its documents: the others, time, chance, and what only the server knows. */
 export interface Moment {
+  readonly look: Look;
   readonly nowMs: number;
   readonly newKey: () => KeyParts;
   readonly vault: Vault;
@@ -56,6 +58,7 @@ export function decidePut(
   checkGeneration(ref, request.ifGeneration, live?.generation ?? 0);
   const document = compose(request, sent, live);
   checkDocument(kind, document);
+  const references = requireReferences(kind, ref, document, moment.look);
   const settled = kind.settle?.({
     tenant: ref.tenant,
     name: ref.name,
@@ -67,6 +70,7 @@ export function decidePut(
     nowMs: moment.nowMs,
     newKey: moment.newKey,
     vault: moment.vault,
+    find: (kind, name) => find(moment.look, ref.tenant, kind, name),
     publicUrl: moment.publicUrl,
   });
   const json = canonicalJson(kind, settled?.document ?? document);
@@ -79,6 +83,7 @@ export function decidePut(
       resource: stored,
       justification: act.justification,
       ifGeneration: value.stored?.generation ?? 0,
+      references,
     },
   ];
   if (settled?.key) changes.push({ type: "key", key: settled.key });

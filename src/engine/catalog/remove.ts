@@ -5,6 +5,7 @@ import { failedPrecondition } from "../../domain/fault.js";
 import type { Change, ResourceKey, StoredResource } from "../../storage/store.js";
 import type { Act } from "../audit.js";
 import { checkGeneration, type Moment, resourceNotFound } from "./put.js";
+import { requireUnreferenced } from "./references.js";
 import { type CatalogDecision, type CatalogValue, documentOf, liveOf } from "./values.js";
 
 export interface RemoveRequest {
@@ -32,6 +33,7 @@ export function decideRemove(
       `${subject} is a builtin that nobody has written over: it stays`,
     );
   }
+  requireUnreferenced(kind, ref, moment.look);
   const tombstone: StoredResource = {
     ...live,
     generation: live.generation + 1,
@@ -46,6 +48,8 @@ export function decideRemove(
       resource: tombstone,
       justification: act.justification,
       ifGeneration: live.generation,
+      references: kind.references && [],
+      ifUnreferenced: !kind.builtins.has(ref.name),
     },
   ];
   if (value.sealed) changes.push({ type: "sealed", tenant: ref.tenant, name: ref.name, sealed: undefined });

@@ -15,6 +15,21 @@ export interface CatalogValue {
   readonly sealed?: Uint8Array | undefined;
 }
 
+/** The documents that a decision looks at beside its own, in the state that it is made against. */
+export interface Look {
+  value(ref: ResourceKey): CatalogValue;
+  /** Who names a document: as stored, because the commit asks once more. */
+  referrers(ref: ResourceKey): readonly Referrer[];
+}
+
+export interface Referrer {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** One more than is shown tells that there are more. */
+const REFERRERS_READ = 21;
+
 const WITH_KEY: ReadonlySet<string> = new Set([token.name, shareLink.name]);
 
 /** What is to be written: the new value of each document, in the order in which they were asked for. */
@@ -29,8 +44,26 @@ export function doorKey(key: ResourceKey): string {
   return `${key.tenant}\n${key.kind}\n${key.name}`;
 }
 
-export async function loadValue(store: Store, text: string): Promise<CatalogValue> {
-  const [tenant = "", kind = "", name = ""] = text.split("\n");
+/** Where the door finds who names a document. Never staged: no tenant is called so. */
+export function referrersKey(key: ResourceKey): string {
+  return `${REFERRERS}\n${doorKey(key)}`;
+}
+
+const REFERRERS = "referrers";
+
+/** What the door holds: a document, or who names one. */
+export interface DoorValue extends CatalogValue {
+  readonly referrers?: readonly Referrer[];
+}
+
+export async function loadValue(store: Store, text: string): Promise<DoorValue> {
+  const parts = text.split("\n");
+  const ofReferrers = parts[0] === REFERRERS;
+  const [tenant = "", kind = "", name = ""] = ofReferrers ? parts.slice(1) : parts;
+  if (ofReferrers) {
+    const referrers = await store.referrers({ tenant, kind, name }, REFERRERS_READ);
+    return { stored: undefined, referrers };
+  }
   const stored = await store.resource({ tenant, kind, name });
   if (stored === undefined || stored.deleted) return { stored };
   if (kind === secret.name) return { stored, sealed: await store.sealed(tenant, name) };

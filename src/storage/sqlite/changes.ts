@@ -50,7 +50,7 @@ function encodeResource(out: EncodedCommit, index: number, change: ResourceChang
       r.updatedBy,
     );
   } else {
-    step(out, "updateResource", index).push(
+    step(out, change.ifUnreferenced ? "updateUnreferenced" : "updateResource", index).push(
       r.generation,
       deleted,
       r.document,
@@ -65,6 +65,12 @@ function encodeResource(out: EncodedCommit, index: number, change: ResourceChang
     );
   }
   step(out, "appendVersion", index).push(change.justification, r.tenant, r.kind, r.name);
+  if (change.references === undefined) return;
+  step(out, "clearReferences", index).push(r.tenant, r.kind, r.name);
+  for (const { kind, name, builtin } of change.references) {
+    const target = [r.tenant, kind, name];
+    step(out, "putReference", index).push(...target, r.kind, r.name, builtin ? 1 : 0, ...target);
+  }
 }
 
 function encodeKey(out: EncodedCommit, index: number, key: KeyRecord): void {

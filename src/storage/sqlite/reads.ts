@@ -53,6 +53,10 @@ export function createReads(db: Connection): StoreReads {
     `SELECT ${RESOURCE}, justification FROM resource_version
      WHERE tenant = ? AND kind = ? AND name = ? AND generation < ? ORDER BY generation DESC LIMIT ?`,
   );
+  const referrers = db.prepare<[string, string, string, number], { kind: string; name: string }>(
+    `SELECT kind, name FROM resource_reference
+     WHERE tenant = ? AND to_kind = ? AND to_name = ? ORDER BY kind, name LIMIT ?`,
+  );
   const key = db.prepare<[string], KeyRow>("SELECT * FROM key WHERE key_id = ?");
   const sealed = db
     .prepare<[string, string], Buffer>("SELECT sealed FROM secret WHERE tenant = ? AND name = ?")
@@ -77,6 +81,7 @@ export function createReads(db: Connection): StoreReads {
       const before = beforeGeneration ?? Number.MAX_SAFE_INTEGER;
       return versions.all(tenant, kind, name, before, limit).map((row) => toResource<ResourceVersion>(row));
     },
+    referrers: async ({ tenant, kind, name }, limit) => referrers.all(tenant, kind, name, limit),
     async key(keyId) {
       const row = key.get(keyId);
       return row && toKey(row);

@@ -28,6 +28,32 @@ const catalogWriteStatements = {
       WHERE tenant = ? AND kind = ? AND name = ? AND generation = ?`,
     mustWriteOneRow: true,
   },
+  updateUnreferenced: {
+    sql: `
+      UPDATE resource
+      SET generation = ?, deleted = ?, document = ?,
+          created_at_ms = ?, created_by = ?, updated_at_ms = ?, updated_by = ?
+      WHERE tenant = ? AND kind = ? AND name = ? AND generation = ?
+        AND NOT EXISTS (
+          SELECT 1 FROM resource_reference AS r
+          WHERE r.tenant = resource.tenant AND r.to_kind = resource.kind AND r.to_name = resource.name
+        )`,
+    mustWriteOneRow: true,
+  },
+  clearReferences: {
+    sql: "DELETE FROM resource_reference WHERE tenant = ? AND kind = ? AND name = ?",
+    mustWriteOneRow: false,
+  },
+  // Writes nothing, and thereby fails the commit, where what is named is neither a builtin nor live.
+  putReference: {
+    sql: `
+      INSERT INTO resource_reference (tenant, to_kind, to_name, kind, name)
+      SELECT ?, ?, ?, ?, ?
+      WHERE ? = 1 OR EXISTS (
+        SELECT 1 FROM resource WHERE tenant = ? AND kind = ? AND name = ? AND deleted = 0
+      )`,
+    mustWriteOneRow: true,
+  },
   // Copies the row that was just written, so that a large document crosses the threads only once.
   appendVersion: {
     sql: `

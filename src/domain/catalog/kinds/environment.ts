@@ -20,6 +20,7 @@ import {
   repeatViolations,
   textViolation,
 } from "./field-rules.js";
+import { namedDocument } from "./named-document.js";
 
 const VARIABLE_NAME_MAX = 128;
 /** Linux refuses to start a program with a longer one (128 KiB with the name). */
@@ -44,6 +45,12 @@ export const environment: Kind<Environment> = {
     ],
   ]),
   serverSet: [],
+  references: ({ variables, vmProfile }) => [
+    ...variables.flatMap(({ source }, index) =>
+      source.case === "secret" ? namedDocument(`variables[${index}].secret`, "secret", source.value) : [],
+    ),
+    ...namedDocument("vmProfile", "vm-profile", vmProfile),
+  ],
   validate: (document) => [
     ...describedViolations(document),
     ...document.variables.flatMap((variable, index) => variableViolations(variable, `variables[${index}]`)),

@@ -12,6 +12,7 @@ import { nameViolation } from "../../name.js";
 import type { Vault } from "../../vault.js";
 import type { Kind, KindWrite, Settled } from "../kind.js";
 import { ACCOUNT_MAX, describedViolations, found, repeatViolations, wordViolation } from "./field-rules.js";
+import { namedDocument } from "./named-document.js";
 import { webhookUrlViolation } from "./webhook-address.js";
 
 export const integration: Kind<Integration> = {
@@ -24,6 +25,8 @@ export const integration: Kind<Integration> = {
   proposable: false,
   builtins: new Map(),
   serverSet: ["disabledReason", "signingSecret", "signingNonce", "hookId"],
+  references: ({ workspaces }) =>
+    workspaces.flatMap((name, index) => namedDocument(`workspaces[${index}]`, "workspace", name)),
   validate: (document) => [
     ...describedViolations(document),
     ...typeViolations(document),

@@ -19,6 +19,8 @@ import {
   optionalNameViolation,
   violation,
 } from "./field-rules.js";
+import { namedDocument } from "./named-document.js";
+import { requireCallerOf, serviceProfile } from "./service-profile.js";
 import { settingViolations } from "./setting-defaults.js";
 
 /** What a message of a caller may have at most. */
@@ -34,6 +36,16 @@ export const schedule: Kind<Schedule> = {
   proposable: true,
   builtins: new Map(),
   serverSet: ["actsAs"],
+  references: ({ action, serviceProfile }) => [
+    ...(action.case === "spawn"
+      ? [
+          ...namedDocument("spawn.workspace", "workspace", action.value.workspace),
+          ...namedDocument("spawn.agent", "persona", action.value.agent),
+          ...namedDocument("spawn.environment", "environment", action.value.environment),
+        ]
+      : []),
+    ...namedDocument("serviceProfile", "service-profile", serviceProfile),
+  ],
   validate: (document) => [
     ...describedViolations(document),
     ...found(
@@ -85,7 +97,10 @@ function textViolation(field: string, text: string): FieldViolation | undefined 
 }
 
 /** A schedule does what its writer could do, as its writer or as a service profile of theirs. */
-function settleSchedule({ document: sent, caller }: KindWrite<Schedule>): Settled<Schedule> {
+function settleSchedule({ document: sent, caller, find }: KindWrite<Schedule>): Settled<Schedule> {
+  if (sent.serviceProfile !== "") {
+    requireCallerOf(caller, sent.serviceProfile, find(serviceProfile, sent.serviceProfile));
+  }
   requireScope(caller, sent.action.case === "spawn" ? "agents:spawn" : "agents:message");
   const document = clone(ScheduleSchema, sent);
   document.actsAs =

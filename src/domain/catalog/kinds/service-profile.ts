@@ -4,8 +4,8 @@ import {
   type ServiceProfile,
   ServiceProfileSchema,
 } from "../../../../gen/retinue/v1/catalog_pb.js";
-import { providerName, providerOf } from "../../caller.js";
-import type { FieldViolation } from "../../fault.js";
+import { actorOf, type Caller, providerName, providerOf } from "../../caller.js";
+import { type FieldViolation, permissionDenied } from "../../fault.js";
 import { quoted } from "../../name.js";
 import type { Kind } from "../kind.js";
 import { ACCOUNT_MAX, describedViolations, found, repeatViolations, wordViolation } from "./field-rules.js";
@@ -33,6 +33,19 @@ export const serviceProfile: Kind<ServiceProfile> = {
     ...repeatViolations(document.callers, (index) => `callers[${index}]`),
   ],
 };
+
+/** Whether the caller may act as the profile: as itself, or as one of those that it lists. */
+export function isCallerOf(caller: Caller, name: string, profile: ServiceProfile | undefined): boolean {
+  const itself = caller.ownerProvider === Provider.SERVICE_PROFILE && caller.account === name;
+  return itself || (profile?.callers.includes(actorOf(caller)) ?? false);
+}
+
+export function requireCallerOf(caller: Caller, name: string, profile: ServiceProfile | undefined): void {
+  if (isCallerOf(caller, name, profile)) return;
+  throw permissionDenied(
+    `only the callers that the service profile lists may act as service_profile/${name}`,
+  );
+}
 
 function callerViolation(field: string, caller: string): FieldViolation | undefined {
   const [provider, account, ...more] = caller.split("/");

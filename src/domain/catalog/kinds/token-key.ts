@@ -8,6 +8,7 @@ import { formatKey, hashSecret, type KeyRecord } from "../../key.js";
 import { quoted } from "../../name.js";
 import { isRole, ROLES } from "../../scope.js";
 import type { KindWrite, Settled } from "../kind.js";
+import { requireCallerOf, serviceProfile } from "./service-profile.js";
 
 /** Makes the key of a new token, or changes what the key of an old one may do. */
 export function settleToken(write: KindWrite<Token>): Settled<Token> {
@@ -21,6 +22,7 @@ function createKey({
   caller,
   nowMs,
   newKey,
+  find,
 }: KindWrite<Token>): Settled<Token> {
   const document = withOwner(sent, caller);
   const grant = grantOf(document);
@@ -29,7 +31,7 @@ function createKey({
   }
   if (grant.revoked) throw invalidField("payload.revoked", "a new key cannot be revoked already");
   const owner = ownerOf(document, caller);
-  requireOwner(caller, owner);
+  requireOwner(caller, owner, find);
   requireScopes(caller, grant.scopes);
   const parts = newKey();
   document.keyId = parts.keyId;
@@ -46,7 +48,7 @@ function createKey({
 }
 
 function updateKey(
-  { name, document: sent, beforeKey, caller }: KindWrite<Token>,
+  { name, document: sent, beforeKey, caller, find }: KindWrite<Token>,
   before: Token,
 ): Settled<Token> {
   if (beforeKey === undefined) throw new Error(`token ${name} has no key`);
@@ -57,7 +59,7 @@ function updateKey(
   }
   if (onlyRevokes(before, document)) return { document, key: { ...beforeKey, revoked: document.revoked } };
   const grant = grantOf(document);
-  requireOwner(caller, beforeKey);
+  requireOwner(caller, beforeKey, find);
   // What it granted before counts too: a stronger key is not the caller's to rename, extend or cut down.
   requireScopes(caller, beforeKey.scopes);
   requireScopes(caller, grant.scopes);
@@ -123,10 +125,15 @@ function onlyRevokes(before: Token, document: Token): boolean {
   return equals(TokenSchema, revoked, document);
 }
 
-function requireOwner(caller: Caller, owner: Owner): void {
+/** A key acts for its owner. The scope accounts:all is not enough for a service profile, which says itself who may. */
+function requireOwner(caller: Caller, owner: Owner, find: KindWrite<Token>["find"]): void {
+  if (owner.ownerProvider === Provider.SERVICE_PROFILE) {
+    requireCallerOf(caller, owner.account, find(serviceProfile, owner.account));
+    return;
+  }
   const own = owner.ownerProvider === caller.ownerProvider && owner.account === caller.account;
   if (own || caller.scopes.has("accounts:all")) return;
-  throw permissionDenied("a token of another account or of a service profile needs the scope accounts:all", {
+  throw permissionDenied("a token of another account needs the scope accounts:all", {
     scope: "accounts:all",
   });
 }

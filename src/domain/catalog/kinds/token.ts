@@ -14,6 +14,7 @@ import {
   repeatViolations,
   wordViolation,
 } from "./field-rules.js";
+import { namedDocument } from "./named-document.js";
 import { settleToken } from "./token-key.js";
 
 export const token: Kind<Token> = {
@@ -26,6 +27,7 @@ export const token: Kind<Token> = {
   proposable: false,
   builtins: new Map(),
   serverSet: ["keyId", "lastUsedAt", "key"],
+  references: ({ serviceProfile }) => namedDocument("serviceProfile", "service-profile", serviceProfile),
   validate: (document) => [
     ...describedViolations(document),
     ...ownerViolations(document),

@@ -18,6 +18,7 @@ import {
 } from "./field-rules.js";
 import { gitUrlViolation } from "./git-address.js";
 import { gitBranchViolation } from "./git-branch.js";
+import { namedDocument } from "./named-document.js";
 import { settingViolations } from "./setting-defaults.js";
 
 const ALLOW_MAX = 100;
@@ -41,6 +42,10 @@ export const workspace: Kind<Workspace> = {
     ],
   ]),
   serverSet: [],
+  references: ({ environment, agent }) => [
+    ...namedDocument("environment", "environment", environment),
+    ...namedDocument("agent", "persona", agent),
+  ],
   validate: (document) => [
     ...describedViolations(document),
     ...document.repos.flatMap(repoViolations),

@@ -36,6 +36,7 @@ export function kindWrite<D>(document: D, caller: Caller, more: Partial<KindWrit
     nowMs: NOW,
     newKey: () => PARTS,
     vault: VAULT,
+    find: () => undefined,
     publicUrl: "https://retinue.example.com",
     ...more,
   };

@@ -4,9 +4,9 @@ import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf"
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "../../../../gen/google/rpc/code_pb.js";
 import { Provider } from "../../../../gen/retinue/v1/agent_id_pb.js";
-import { TokenSchema } from "../../../../gen/retinue/v1/catalog_pb.js";
+import { ServiceProfileSchema, type Token, TokenSchema } from "../../../../gen/retinue/v1/catalog_pb.js";
 import type { Caller } from "../../../../src/domain/caller.js";
-import type { Settled } from "../../../../src/domain/catalog/kind.js";
+import type { KindWrite, Settled } from "../../../../src/domain/catalog/kind.js";
 import { settleToken } from "../../../../src/domain/catalog/kinds/token-key.js";
 import { type KeyRecord, keyFromRandom, parseKey, secretMatches } from "../../../../src/domain/key.js";
 import { ROLES, type Role, type Scope } from "../../../../src/domain/scope.js";
@@ -38,8 +38,14 @@ const admin = of("admin");
 const small = caller(["keys:manage", "agents:read"]);
 const profile = caller(ROLES.admin, { ownerProvider: Provider.SERVICE_PROFILE, account: "bot" });
 
+/** There is one profile, bot, and it lists alice. */
+const find = (<T>(_: unknown, name: string): T | undefined =>
+  name === "bot"
+    ? (create(ServiceProfileSchema, { callers: ["codehost_oauth/alice"] }) as T)
+    : undefined) as KindWrite<Token>["find"];
+
 /** What tokens have no use for. */
-const unused = { beforeSealed: undefined, vault: createVault(new Uint8Array(32)), publicUrl: "" };
+const unused = { beforeSealed: undefined, vault: createVault(new Uint8Array(32)), publicUrl: "", find };
 
 function make(init: TokenInit, by: Caller = admin) {
   return settleToken({
@@ -147,6 +153,11 @@ for (const [sentence, init, by, provider, account, shown] of owners) {
   });
 }
 
+test("a profile that lists the maker gets a key, also without accounts:all", () => {
+  const { key } = make({ serviceProfile: "bot", scopes: ["agents:read"] }, small);
+  assert.deepEqual([key?.ownerProvider, key?.account], [Provider.SERVICE_PROFILE, "bot"]);
+});
+
 const denied = [
   ["a role that does more than the maker", { role: "viewer" }, small, "lacks catalog:read, accounts:all"],
   ["a scope that the maker lacks", { scopes: ["agents:read", "agents:kill"] }, small, "lacks agents:kill"],
@@ -158,16 +169,16 @@ const denied = [
     "accounts:all",
   ],
   [
-    "a profile without accounts:all",
+    "a profile that does not list the maker, whatever else the maker may do",
     { serviceProfile: "bot", scopes: ["agents:read"] },
-    small,
-    "accounts:all",
+    caller(ROLES.admin, { account: "bob" }),
+    "only the callers that the service profile lists",
   ],
   [
     "a profile of the maker's own name, which is somebody else",
     { serviceProfile: "alice", scopes: ["agents:read"] },
     small,
-    "accounts:all",
+    "only the callers",
   ],
 ] as const;
 
