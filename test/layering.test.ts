@@ -58,7 +58,7 @@ test("an import that points up is found", () => {
 
 test("the command line is a Connect client and nothing more", () => {
   const others = sources("src/cli").flatMap((file) =>
-    [...read(file).matchAll(/(?:from|import)\s*\(?\s*"([^."][^"]*)"/g)]
+    [...read(file).matchAll(/(?:from\s|import\s*\(?)\s*"([^."\n][^"\n]*)"/g)]
       .map((match) => match[1] as string)
       .filter((name) => !CLI_PACKAGES.test(name))
       .map((name) => `${file} imports ${name}`),

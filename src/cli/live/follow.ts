@@ -20,6 +20,8 @@ export interface Followed {
   readonly fresh?: boolean;
   /** Asked when it rests or has ended; true, which is the default: that is enough. */
   readonly isOver?: () => boolean;
+  /** A line below the tree. */
+  readonly caption?: () => string;
 }
 
 const FRAME_MS = 120;
@@ -27,13 +29,13 @@ const FRAME_MS = 120;
 /** Shows an agent and all below it until it has ended or wants input, tells what came of it and exits accordingly. */
 export async function followAgent(
   cli: Cli,
-  { agentId, fresh = false, isOver = () => true }: Followed,
+  { agentId, fresh = false, isOver = () => true, caption = () => "" }: Followed,
 ): Promise<void> {
   const server = cli.server();
   const path = pathOf(agentId);
   await leavable(
     async (signal) => {
-      const shown = show(cli);
+      const shown = show(cli, caption);
       try {
         await watchTree(server, agentId, {
           ...shown,
@@ -57,12 +59,12 @@ export async function followAgent(
 }
 
 /** In place on a terminal; plain lines, one event each, for whatever else reads. */
-function show(cli: Cli): Shown {
+function show(cli: Cli, caption: () => string): Shown {
   if (cli.format !== "table") return showJsonLines(cli);
-  return cli.terminal.live ? showTree(cli) : showLines(cli);
+  return cli.terminal.live ? showTree(cli, caption) : showLines(cli);
 }
 
-function showTree({ terminal }: Cli): Shown {
+function showTree({ terminal }: Cli, caption: () => string): Shown {
   const views = new Map<string, AgentView>();
   const canvas = openCanvas(terminal);
   let frame = 0;
@@ -75,7 +77,8 @@ function showTree({ terminal }: Cli): Shown {
       nowMs: Date.now(),
       frame,
     });
-    canvas.draw(lost ? [...lines, paint("yellow", "connection lost; trying again …")] : lines);
+    const below = lost ? paint("yellow", "connection lost; trying again …") : paint("dim", caption());
+    canvas.draw(below === "" ? lines : [...lines, below]);
     frame += 1;
   };
   const timer = setInterval(draw, FRAME_MS);
