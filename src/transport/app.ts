@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Logger } from "pino";
 import { createErrorHandler, GATEWAY_APP_OPTIONS, notFoundHandler } from "./gateway/index.js";
+import { isGrpc, refuseUnknownService } from "./grpc/unknown-service.js";
 import type { Handler } from "./port/http1-server.js";
 import { createPort, type Port, type PortOptions } from "./port/port.js";
 
@@ -35,7 +36,9 @@ export function createApp(
     },
   });
   router.setErrorHandler(createErrorHandler(log));
-  router.setNotFoundHandler(notFoundHandler);
+  router.setNotFoundHandler((request, reply) =>
+    isGrpc(request) ? refuseUnknownService(request, reply) : notFoundHandler(request, reply),
+  );
 
   return {
     router: router as unknown as FastifyInstance,

@@ -4,7 +4,14 @@ import net from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { exchange, type HttpReply, type HttpRequest, type HttpVersion } from "../support/clients.js";
+import grpc from "@grpc/grpc-js";
+import {
+  exchange,
+  type HttpReply,
+  type HttpRequest,
+  type HttpVersion,
+  openGrpcJs,
+} from "../support/clients.js";
 import { encode, mintKey, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -484,6 +491,27 @@ function rawExchange(bytes: string): Promise<string> {
     socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
   });
 }
+
+describe("a service that there is not", () => {
+  test("is UNIMPLEMENTED to a client of gRPC", async () => {
+    const client = openGrpcJs(server.url, grpc.credentials.createInsecure());
+    const error = await new Promise<grpc.ServiceError | null>((resolve) => {
+      const same = (bytes: Buffer) => bytes;
+      client.makeUnaryRequest("/no.such.Service/Do", same, same, Buffer.from("x"), resolve);
+    });
+    assert.equal(error?.code, grpc.status.UNIMPLEMENTED, String(error));
+    assert.match(error?.details ?? "", /\/no\.such\.Service\/Do/);
+  });
+
+  for (const version of ["1.1", "2"] as const) {
+    test(`is UNIMPLEMENTED in the header over HTTP/${version}, for gRPC-Web too`, async () => {
+      const headers = { "content-type": "application/grpc-web+proto" };
+      const request = { method: "POST", path: "/no.such.Service/Do", headers, body: "x" };
+      const reply = await exchange(server.url, version, request);
+      assert.deepEqual([reply.status, reply.headers["grpc-status"], reply.body.length], [200, "12", 0]);
+    });
+  }
+});
 
 describe("what HTTP/1.1 itself finds wrong is the envelope too", () => {
   const head = "GET /v1/whoami HTTP/1.1\r\n";

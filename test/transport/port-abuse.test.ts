@@ -226,6 +226,25 @@ describe("malformed input", () => {
     });
   }
 
+  it("a head that is too large for HTTP/2 ends its stream, also before the settings are known", async (t) => {
+    const served: string[] = [];
+    const { url } = await open(t, (req, res) => {
+      served.push(req.url ?? "");
+      res.end();
+    });
+    const session = connect2(t, url);
+    const big = { big: "x".repeat(17 * 1024) };
+    const early = session.request({ ":path": "/early", ...big });
+    await assert.rejects(answer2(early), { message: /ENHANCE_YOUR_CALM/ });
+    assert.equal((await answer2(session.request({ ":path": "/small" }))).status, 200);
+    await assert.rejects(answer2(session.request({ ":path": "/late", ...big })), {
+      message: /ENHANCE_YOUR_CALM/,
+    });
+    const fits = { ":path": "/fits", big: "x".repeat(15 * 1024) };
+    assert.equal((await answer2(session.request(fits))).status, 200);
+    assert.deepEqual(served, ["/small", "/fits"]);
+  });
+
   it("a head without Host: 400 with the envelope", async (t) => {
     const { port } = await open(t, echo);
     const { socket, closed } = await connectRaw(t, port);

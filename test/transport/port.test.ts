@@ -29,6 +29,7 @@ import {
   open,
   PREFACE,
   post2,
+  SETTINGS,
   until,
 } from "./port-clients.js";
 
@@ -331,6 +332,18 @@ describe("drain", () => {
     res.end("last");
     assert.equal((await answer).body, "event last");
     await drained;
+  });
+
+  it("does not wait for an HTTP/2 client that reads nothing, nor for one that does not hang up", async (t) => {
+    const { url, drain } = await open(t, (_req, res) => void res.end(Buffer.alloc(1024 * 1024)));
+    const unread = connect2(t, url).request();
+    unread.on("error", () => {});
+    await once(unread, "response");
+    const { socket } = await connectRaw(t, Number(new URL(url).port), { allowHalfOpen: true });
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS]));
+    await once(socket, "data");
+    // Far less than the grace: the test has ten seconds.
+    await drain(60_000);
   });
 
   it("destroys what is left when the grace is over", async (t) => {

@@ -12,17 +12,21 @@ export interface Http2Options {
   readonly onStream: (stream: http2.ServerHttp2Stream, headers: Headers) => boolean;
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_PROTOCOL_ERROR } = http2.constants;
+const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_PROTOCOL_ERROR } = http2.constants;
 
 /** Protocols in which a request may stay open as long as its call: gRPC, gRPC-Web, Connect's streams. */
 const STREAMING = /^application\/(grpc|connect\+)/;
 
+/** An HTTP/2 connection that is being served. */
+export interface Http2Connection {
+  readonly socket: Socket;
+  readonly session: http2.ServerHttp2Session;
+  /** Those that are open. */
+  readonly streams: ReadonlySet<http2.ServerHttp2Stream>;
+}
+
 /** Serves HTTP/2 on a socket of which nothing has been consumed, cleartext or TLS. */
-export function serveHttp2(
-  socket: Socket,
-  handler: Handler,
-  options: Http2Options,
-): http2.ServerHttp2Session {
+export function serveHttp2(socket: Socket, handler: Handler, options: Http2Options): Http2Connection {
   const session = http2.performServerHandshake(socket, {
     settings: { maxConcurrentStreams: 100, maxHeaderListSize: options.maxHeaderBytes },
     maxSessionInvalidFrames: 100,
@@ -31,10 +35,10 @@ export function serveHttp2(
   // A peer's bad frames or reset: Node has closed the session, and nobody here waits for the news.
   session.on("error", ignore);
 
-  let open = 0;
+  const streams = new Set<http2.ServerHttp2Stream>();
   // Not session.setTimeout(): that one also fires on a silent stream, and a PING puts it off.
   const idle = setTimeout(() => {
-    if (open > 0) return;
+    if (streams.size > 0) return;
     // A closed session waits for the peer to hang up too, and even a destroyed one until the peer has read
     // all that was written: so whoever is still there one period after GOAWAY is cut.
     if (session.closed || session.destroyed) return void socket.destroy();
@@ -45,10 +49,10 @@ export function serveHttp2(
 
   // The types leave out Node's fourth argument, the raw headers.
   session.on("stream", (stream, headers, _flags, ...[rawHeaders = []]: string[][]) => {
-    open += 1;
+    streams.add(stream);
     stream.once("close", () => {
-      open -= 1;
-      if (open === 0 && !socket.destroyed) idle.refresh();
+      streams.delete(stream);
+      if (streams.size === 0 && !socket.destroyed) idle.refresh();
     });
     // A reset by either side is an 'error' on the stream, fatal to the process if nobody listens.
     stream.on("error", ignore);
@@ -57,7 +61,7 @@ export function serveHttp2(
     stream.once("aborted", () => setImmediate(() => stream.destroy()));
     serveStream(stream, headers, rawHeaders, handler, options);
   });
-  return session;
+  return { socket, session, streams };
 }
 
 /** The short lane, or what Node's compatibility layer does (internal/http2/compat.js, onServerStream). */
@@ -73,6 +77,11 @@ function serveStream(
     stream.close(NGHTTP2_PROTOCOL_ERROR);
     return;
   }
+  // Node does the same, but only once the client has acknowledged the settings that announce the limit.
+  if (headerListSize(rawHeaders) > options.maxHeaderBytes) {
+    stream.close(NGHTTP2_ENHANCE_YOUR_CALM);
+    return;
+  }
   if (options.onStream(stream, headers)) return;
 
   const req = new http2.Http2ServerRequest(stream, headers, { emitClose: false }, rawHeaders);
@@ -83,6 +92,13 @@ function serveStream(
     limitRequestTime(stream, options.requestTimeoutMs);
   }
   handler(req as unknown as http.IncomingMessage, res as unknown as http.ServerResponse);
+}
+
+/** As SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113, section 6.5.2); names and values take turns. */
+function headerListSize(rawHeaders: readonly string[]): number {
+  let size = (rawHeaders.length / 2) * 32;
+  for (const text of rawHeaders) size += text.length;
+  return size;
 }
 
 /**

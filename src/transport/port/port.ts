@@ -2,8 +2,9 @@ import type http2 from "node:http2";
 import net from "node:net";
 import tls from "node:tls";
 import { createHttp1Server, type Handler } from "./http1-server.js";
-import { serveHttp2 } from "./http2-session.js";
+import { type Http2Connection, serveHttp2 } from "./http2-session.js";
 import { sniff } from "./sniff.js";
+import { createStallCutter } from "./stalled.js";
 
 export interface PortOptions {
   /** With `clientCa` a client must present a certificate that this authority has signed. */
@@ -30,8 +31,8 @@ export interface Port {
   /** Has what Fastify's `serverFactory` needs: listen, close, and three ways to close connections. */
   readonly server: net.Server;
   /**
-   * Stops accepting, closes what is idle, lets requests in flight finish and destroys what is left after
-   * `graceMs`. Resolves when the last socket is closed. Comes before `server.close()`, which has no limit.
+   * Stops accepting, closes what is idle, lets requests in flight finish, cuts HTTP/2 clients that do not read, and
+   * destroys what is left after `graceMs`. Resolves when the last socket is closed. Comes before `server.close()`, which has no limit.
    */
   drain(graceMs: number): Promise<void>;
 }
@@ -46,7 +47,7 @@ export function createPort(handler: Handler, options: PortOptions): Port {
   const http1 = createHttp1Server(handler, limits, () => !front.listening);
   const sockets = new Set<net.Socket>();
   const undecided = new Set<net.Socket>();
-  const sessions = new Set<http2.ServerHttp2Session>();
+  const connections = new Set<Http2Connection>();
 
   front.maxConnections = options.maxConnections;
   front.on("listening", () => http1.emit("listening"));
@@ -65,8 +66,11 @@ export function createPort(handler: Handler, options: PortOptions): Port {
     // Under TLS, too, the first bytes decide: ALPN is how the client knows what it may speak.
     sniff(socket, limits.headersTimeoutMs, (isHttp2) => {
       undecided.delete(socket);
-      if (isHttp2) track(sessions, serveHttp2(socket, handler, limits));
-      else http1.emit("connection", socket);
+      if (isHttp2) {
+        const connection = serveHttp2(socket, handler, limits);
+        connections.add(connection);
+        socket.once("close", () => connections.delete(connection));
+      } else http1.emit("connection", socket);
     });
   }
 
@@ -76,7 +80,7 @@ export function createPort(handler: Handler, options: PortOptions): Port {
       http1.closeIdleConnections();
     },
     closeHttp2Sessions() {
-      for (const session of sessions) session.close();
+      for (const { session } of connections) session.close();
     },
     closeAllConnections() {
       for (const socket of sockets) socket.destroy();
@@ -88,7 +92,11 @@ export function createPort(handler: Handler, options: PortOptions): Port {
     closers.closeHttp2Sessions();
     closers.closeIdleConnections();
     // A response whose head was sent before the drain keeps its HTTP/1 connection alive when it ends.
-    const sweep = setInterval(closers.closeIdleConnections, 100);
+    const cutStalled = createStallCutter();
+    const sweep = setInterval(() => {
+      closers.closeIdleConnections();
+      cutStalled(connections);
+    }, 100);
     const hardStop = setTimeout(closers.closeAllConnections, graceMs);
     await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
     clearInterval(sweep);
