@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { benchQueue } from "./queue.js";
 import { benchRpc } from "./rpc.js";
 
 /** How long and how often to measure. */
@@ -19,6 +20,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   rpc: {
     about: "whoami, catalog read and durable catalog write beside servers that do nothing",
     run: benchRpc,
+  },
+  queue: {
+    about: "durable queue-add, idle watchers and waiters, and a store with a long past",
+    run: benchQueue,
   },
 };
 

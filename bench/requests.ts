@@ -83,7 +83,11 @@ export function requestShapes(tempDir: string) {
 }
 
 function frame<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<Desc>): Buffer {
-  const message = toBinary(schema, create(schema, init));
+  return framed(toBinary(schema, create(schema, init)));
+}
+
+/** A message as gRPC sends it. */
+export function framed(message: Uint8Array): Buffer {
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);

@@ -16,6 +16,7 @@ export interface RetinueProcess extends ServerProcess {
 export async function startRetinue(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): Promise<RetinueProcess> {
   const args = [
     "serve",
@@ -27,6 +28,7 @@ export async function startRetinue(
     "0",
     "--log-level",
     "error",
+    ...flags,
   ];
   const server = await startServer("../src/main/retinue.js", args, env);
   const key = readFileSync(join(dataDir, "admin.key"), "utf8").trim();

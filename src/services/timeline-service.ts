@@ -1,4 +1,4 @@
-import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
+import { TimelineService, type WatchRequest } from "../../gen/retinue/v1/timeline_service_pb.js";
 import { invalidField } from "../domain/fault.js";
 import type { Hub } from "../engine/agents/hub.js";
 import type { AgentViews } from "../engine/agents/reads.js";
@@ -7,7 +7,7 @@ import { listedAgentOf } from "../engine/agents/rows.js";
 import { eventMessage, watchAgent } from "../engine/agents/watch.js";
 import type { Store } from "../storage/store.js";
 import { pageSizeOf } from "./page.js";
-import { implement, type Service } from "./service.js";
+import { type CallContext, implement, type Service } from "./service.js";
 
 export function timelineService(store: Store, hub: Hub, views: AgentViews): Service {
   return implement(TimelineService, {
@@ -26,14 +26,16 @@ export function timelineService(store: Store, hub: Hub, views: AgentViews): Serv
       };
     },
 
-    async *watch(request, context) {
-      const row = await resolveAgent(store, context.caller, request.agentId, "read");
-      const known = request.afterUid === "" || request.afterUid === row.uid;
-      const afterSeq = request.afterSeq === undefined || !known ? undefined : seqOf(request.afterSeq);
-      const { key } = listedAgentOf(row);
-      yield* watchAgent({ store, hub, views }, { uid: row.uid, key, afterSeq, signal: context.signal });
-    },
+    watch: (request, context) => watchAgent({ store, hub, views }, () => watched(request, context)),
   });
+
+  async function watched({ agentId, afterUid, afterSeq }: WatchRequest, context: CallContext) {
+    const row = await resolveAgent(store, context.caller, agentId, "read");
+    const known = afterUid === "" || afterUid === row.uid;
+    const from = afterSeq === undefined || !known ? undefined : seqOf(afterSeq);
+    const { key } = listedAgentOf(row);
+    return { uid: row.uid, key, afterSeq: from, signal: context.signal };
+  }
 }
 
 function seqOf(asked: bigint): number {

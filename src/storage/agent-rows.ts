@@ -169,6 +169,8 @@ export interface EventsQuery {
 
 export interface AgentReads {
   agent(uid: string): Promise<AgentRecord | undefined>;
+  /** Whether the agent has not ended; false, too, where there is none. */
+  isLive(uid: string): Promise<boolean>;
   incarnations(query: IncarnationsQuery): Promise<AgentRow[]>;
   agents(query: AgentsQuery): Promise<AgentRow[]>;
   /** Uids of every agent with something left to do: what the sweep at boot looks at. */

@@ -91,27 +91,52 @@ export function createCall(guards: CallGuards): Call {
       }
     },
 
-    async *stream(rpc, request, incoming) {
+    // No generator: while it is suspended one keeps the last message, and streams may be silent for hours.
+    stream(rpc, request, incoming) {
       const visit: Visit = { startedAt: performance.now(), code: Code.OK };
-      try {
-        const message = enter(
-          rpc,
-          request,
-          incoming,
-          visit,
-          await guards.authenticate(incoming.authorization),
-        );
-        for await (const reply of (rpc.handler as StreamHandler)(message, visit.context as HeldContext)) {
-          yield create(rpc.method.output, reply);
-        }
-      } catch (error) {
-        throw faultOf(rpc, error, incoming, visit);
-      } finally {
-        leave(rpc, visit);
+      let replies: AsyncIterator<Message> | undefined;
+      let over = false;
+      function end(): typeof DONE {
+        if (!over) leave(rpc, visit);
+        over = true;
+        return DONE;
       }
+      function begin(caller: Caller): AsyncIterator<Message> {
+        const message = enter(rpc, request, incoming, visit, caller);
+        return (rpc.handler as StreamHandler)(message, visit.context as HeldContext)[Symbol.asyncIterator]();
+      }
+      const iterator: AsyncIterableIterator<Message> = {
+        [Symbol.asyncIterator]: () => iterator,
+        async next() {
+          if (over) return DONE;
+          try {
+            const caller = replies ? undefined : await guards.authenticate(incoming.authorization);
+            if (over) return DONE;
+            replies ??= begin(caller as Caller);
+            const next = await replies.next();
+            return next.done ? end() : { done: false, value: create(rpc.method.output, next.value) };
+          } catch (error) {
+            const fault = over ? error : faultOf(rpc, error, incoming, visit);
+            end();
+            replies?.return?.().catch(() => {});
+            throw fault;
+          }
+        },
+        async return() {
+          try {
+            await replies?.return?.();
+          } finally {
+            end();
+          }
+          return DONE;
+        },
+      };
+      return iterator;
     },
   };
 }
+
+const DONE = { done: true, value: undefined } as const;
 
 /** What becomes known of a call as it goes on. */
 interface Visit {

@@ -11,7 +11,7 @@ import type { AgentViews } from "./reads.js";
 
 type Update = MessageInitShape<typeof WatchResponseSchema>;
 
-export interface WatchRequest {
+export interface WatchTarget {
   readonly uid: string;
   readonly key: AgentKey;
   /** Undefined: a snapshot first. */
@@ -23,15 +23,21 @@ const PAGE = 200;
 const HEARTBEAT_MS = 15_000;
 /** Live text that a slow reader has not taken is dropped: the whole message follows as an event. */
 const MAX_CHUNKS = 1000;
+const HEARTBEAT: Update = { update: { case: "heartbeat", value: {} } };
 
-/** The log from a cursor on, then as it grows: each event once, in order, until the terminal one. */
+/**
+ * The log from a cursor on, then as it grows: each event once, in order, until the terminal one. Whoever watches may
+ * do so for hours while nothing happens, and a generator holds what its own variables have last held: so what is
+ * large is left to functions and generators that end.
+ */
 export async function* watchAgent(
   { store, hub, views }: { store: Store; hub: Hub; views: AgentViews },
-  { uid, key, afterSeq, signal }: WatchRequest,
+  find: () => Promise<WatchTarget>,
 ): AsyncGenerator<Update> {
+  const { uid, key, afterSeq, signal } = await find();
   let wake = () => {};
   let changed = true;
-  let chunks: LiveChunk[] = [];
+  const chunks: LiveChunk[] = [];
   const stopListening = hub.listen(uid, {
     changed() {
       changed = true;
@@ -46,40 +52,59 @@ export async function* watchAgent(
   signal.addEventListener("abort", onAbort);
   try {
     let seq = afterSeq ?? 0;
-    let live = true;
     if (afterSeq === undefined) {
-      const { status, agent } = await views.status(uid);
-      seq = Number(status.lastSeq);
-      live = agent.endedAtMs === undefined;
-      yield { cursor: `${uid}:${seq}`, update: { case: "snapshot", value: status } };
+      const snapshot = yield* snapshotOf(views, uid);
+      seq = snapshot.seq;
+      if (!snapshot.live) return;
     }
     // Tells a client that resumes at the tip that it is connected.
-    else yield { update: { case: "heartbeat", value: {} } };
-    while (live || afterSeq !== undefined) {
+    else yield HEARTBEAT;
+    for (;;) {
       changed = false;
       // Before the log: the message that they are pieces of must not come ahead of them.
-      const said = chunks;
-      chunks = [];
-      for (const chunk of said)
-        yield { update: { case: "liveText", value: { ...chunk, runId: BigInt(chunk.runId) } } };
+      yield* liveText(chunks.splice(0));
       // Read before the log: what ends the agent after this look is found by the next.
-      const row = (await store.agent(uid))?.row;
-      for (;;) {
-        const page = await store.events({ uid, afterSeq: seq, types: [], runId: 0, limit: PAGE });
-        for (const event of page) {
-          yield { cursor: `${uid}:${event.seq}`, update: { case: "event", value: eventMessage(event, key) } };
-          seq = event.seq;
-        }
-        if (page.length < PAGE) break;
-      }
-      if (row === undefined || !row.live) return;
+      const live = await store.isLive(uid);
+      seq = yield* eventsAfter(store, uid, key, seq);
+      if (!live) return;
       signal.throwIfAborted();
-      if (!changed && chunks.length === 0 && !(await woken((resolve) => (wake = resolve))))
-        yield { update: { case: "heartbeat", value: {} } };
+      if (!changed && chunks.length === 0 && !(await woken((resolve) => (wake = resolve)))) yield HEARTBEAT;
     }
   } finally {
     stopListening();
     signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function* snapshotOf(
+  views: AgentViews,
+  uid: string,
+): AsyncGenerator<Update, { readonly seq: number; readonly live: boolean }> {
+  const { status, agent } = await views.status(uid);
+  const seq = Number(status.lastSeq);
+  yield { cursor: `${uid}:${seq}`, update: { case: "snapshot", value: status } };
+  return { seq, live: agent.endedAtMs === undefined };
+}
+
+function* liveText(chunks: readonly LiveChunk[]): Generator<Update> {
+  for (const chunk of chunks)
+    yield { update: { case: "liveText", value: { ...chunk, runId: BigInt(chunk.runId) } } };
+}
+
+/** What the log holds beyond a cursor by now; returns the cursor after it. */
+async function* eventsAfter(
+  store: Store,
+  uid: string,
+  key: AgentKey,
+  afterSeq: number,
+): AsyncGenerator<Update, number> {
+  for (let seq = afterSeq; ; ) {
+    const page = await store.events({ uid, afterSeq: seq, types: [], runId: 0, limit: PAGE });
+    for (const event of page) {
+      yield { cursor: `${uid}:${event.seq}`, update: { case: "event", value: eventMessage(event, key) } };
+      seq = event.seq;
+    }
+    if (page.length < PAGE) return seq;
   }
 }
 

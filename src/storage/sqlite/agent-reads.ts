@@ -25,6 +25,7 @@ type Raw<T> = { [K in keyof T]: T[K] extends boolean ? number : undefined extend
 
 export function createAgentReads(db: Connection): AgentReads {
   const agent = db.prepare<[string], Raw<AgentRow>>(`SELECT ${AGENT} FROM agent WHERE uid = ?`);
+  const isLive = db.prepare<[string], number>("SELECT live FROM agent WHERE uid = ?").pluck();
   const texts = db.prepare<[string], AgentTextsRow>(
     "SELECT uid, description, expected_output AS expectedOutput FROM agent_texts WHERE uid = ?",
   );
@@ -85,6 +86,7 @@ export function createAgentReads(db: Connection): AgentReads {
 
   return {
     agent: async (uid) => record(uid),
+    isLive: async (uid) => isLive.get(uid) === 1,
     async incarnations({ tenant, ownerProvider, account, path, workspace, limit }) {
       return incarnations.all(tenant, ownerProvider, account, path, workspace ?? null, limit).map(toAgent);
     },

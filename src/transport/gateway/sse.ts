@@ -28,26 +28,41 @@ export async function sendEvents(
   slowReaderMs: number,
 ): Promise<void> {
   const iterator = messages[Symbol.asyncIterator]();
-  let next = await iterator.next();
-  reply.hijack();
   const response = reply.raw;
-  let gone = isClosed(response);
-  response.once("close", () => {
-    gone = true;
-  });
-  try {
-    response.writeHead(200, HEADERS);
-    while (!next.done && !gone) {
-      if (!response.write(encode(next.value)))
-        await roomToWrite(response, () => response.destroy(), slowReaderMs);
-      if (!gone) next = await iterator.next();
+  let begun = false;
+  let gone = false;
+
+  /**
+   * False when there are no more. A function of its own, because a stream may be silent for hours, and a loop would
+   * keep what was said last for as long.
+   */
+  async function sendNext(): Promise<boolean> {
+    const next = await iterator.next();
+    if (!begun) {
+      begun = true;
+      reply.hijack();
+      gone = isClosed(response);
+      response.once("close", () => {
+        gone = true;
+      });
+      response.writeHead(200, HEADERS);
     }
+    if (next.done || gone) return false;
+    if (!response.write(encode(next.value))) {
+      await roomToWrite(response, () => response.destroy(), slowReaderMs);
+    }
+    return !gone;
+  }
+
+  try {
+    while (await sendNext());
   } catch (error) {
+    if (!begun) throw error;
     if (!(error instanceof Fault)) log.error({ err: error }, "unexpected error in a stream of the gateway");
     const envelope = toEnvelope(error instanceof Fault ? error : internal());
     if (!gone) response.write(`event: error\ndata: ${JSON.stringify(envelope)}\n\n`);
   } finally {
-    response.end();
+    if (begun) response.end();
     await iterator.return?.();
   }
 }

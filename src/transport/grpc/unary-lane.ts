@@ -151,27 +151,32 @@ class Exchange implements Incoming {
     return decodeRequest(this.rpc, bytes);
   }
 
-  /** Takes the next message when the client has room for it. */
   async #stream(): Promise<void> {
     const messages = this.call.stream(this.rpc, () => this.#decode(), this)[Symbol.asyncIterator]();
     try {
-      for (;;) {
-        const next = await messages.next();
-        if (this.#answered) break;
-        this.#replies ??= new StreamReply(this.stream, this.options.slowReaderMs ?? SLOW_READER_MS);
-        if (next.done) {
-          this.#answered = true;
-          this.#replies.end();
-          return;
-        }
-        await this.#replies.write(encodeReply(this.rpc, next.value));
-        if (this.#answered) break;
-      }
+      while (await this.#sendNext(messages));
     } catch (error) {
       this.#refuse(this.#faultOf(error));
     }
     // Not awaited: it waits for a handler that may not have seen the signal yet.
     messages.return?.().catch(ignore);
+  }
+
+  /**
+   * Takes a message when the client has room for it; false when there are no more. A function of its own, because a
+   * stream may be silent for hours, and a loop would keep what was said last for as long.
+   */
+  async #sendNext(messages: AsyncIterator<Reply>): Promise<boolean> {
+    const next = await messages.next();
+    if (this.#answered) return false;
+    this.#replies ??= new StreamReply(this.stream, this.options.slowReaderMs ?? SLOW_READER_MS);
+    if (next.done) {
+      this.#answered = true;
+      this.#replies.end();
+      return false;
+    }
+    await this.#replies.write(encodeReply(this.rpc, next.value));
+    return !this.#answered;
   }
 
   #faultOf(error: unknown): Fault {
