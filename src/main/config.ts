@@ -1,6 +1,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Limits } from "../domain/agent/limits.js";
 import { FAILPOINTS, type Failpoint } from "../engine/agents/failpoints.js";
@@ -24,6 +26,10 @@ export interface Config {
   readonly maxConnections: number;
   readonly limits: Limits;
   readonly logLevel: string;
+  /** Folders below which workspaces may name local repositories. */
+  readonly localRepos: readonly string[];
+  /** Of the user that runs the server. */
+  readonly home: string;
   /** Serves others, and several tenants, also where agents cannot be kept from reading everything. */
   readonly allowUnsandboxed: boolean;
   readonly agents: ProgramsConfig;
@@ -63,6 +69,13 @@ export function addServeOptions(command: Command): Command {
         "--allow-unsandboxed",
         "serve others also where bubblewrap does not work, so that agents can read everything",
         "RETINUE_ALLOW_UNSANDBOXED",
+      ),
+    )
+    .addOption(
+      flag(
+        "--local-repos <folders>",
+        "where workspaces may name local repositories: a:b",
+        "RETINUE_LOCAL_REPOS",
       ),
     )
     .addOption(
@@ -113,6 +126,8 @@ export function configOf(command: Command): Config {
     maxConnections: o.maxConnections,
     limits: limitsOf(o),
     logLevel: o.logLevel,
+    localRepos: localReposOf(o.localRepos),
+    home: homedir(),
     allowUnsandboxed: o.allowUnsandboxed === true,
     agents: agentConfigOf(command, process.env),
     failpoints: failpointsOf(o.failpoints, o.testMode === true),
@@ -144,6 +159,14 @@ function integer(least: number, most: number): (text: string) => number {
     if (value >= least && value <= most) return value;
     throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
   };
+}
+
+function localReposOf(text = ""): readonly string[] {
+  const folders = text.split(":").filter((folder) => folder !== "");
+  for (const folder of folders) {
+    if (!isAbsolute(folder)) throw new ConfigError(`--local-repos: ${folder} is no absolute path`);
+  }
+  return folders;
 }
 
 function publicUrlOf(text: string | undefined): string | undefined {

@@ -9,6 +9,7 @@ import { createKeys } from "../engine/keys.js";
 import { admitting } from "../engine/tenancy.js";
 import { createVault } from "../engine/vault.js";
 import { type AcpRunnerOptions, createAcpRunner } from "../runner/acp/acp-runner.js";
+import { createGitWorkspaces } from "../runner/git/git-workspaces.js";
 import { createPrograms } from "../runner/profiles/programs.js";
 import { createSchemas } from "../schemas/schemas.js";
 import { agentService } from "../services/agent-service.js";
@@ -104,6 +105,11 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       clock,
       auditor,
       runner,
+      workspaces: await createGitWorkspaces({
+        dataDir,
+        home: config.home,
+        localRepos: config.localRepos,
+      }),
       admit,
       limits: config.limits,
       schemas,

@@ -23,6 +23,7 @@ export type ErrorKind =
   | "output_limit"
   | "start_aborted"
   | "start_timeout"
+  | "workspace_setup"
   | "setting_refused"
   | "backend_auth"
   | "backend_refused"

@@ -74,6 +74,8 @@ export interface SessionSpec extends SessionOpening {
   readonly processToken: string;
   /** Files and folders that must not be visible: the data folder. Without isolation this cannot be kept. */
   readonly hide: readonly string[];
+  /** Shown read-only even below something hidden, beside what the program itself needs. */
+  readonly readable?: readonly string[] | undefined;
   readonly limits?: Partial<Limits> | undefined;
   /** Answers permission requests at once; by default `allowOwnTools`. */
   readonly permit?: PermissionPolicy | undefined;

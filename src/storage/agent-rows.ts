@@ -121,6 +121,23 @@ export type UsageOfAgent = UsageRow &
 
 export type UsageTotal = Pick<UsageRow, "inputTokens" | "cachedInputTokens" | "outputTokens" | "cost">;
 
+/** The newest push of an agent to a branch, and how far it has come to the upstream. */
+export interface PushRow {
+  readonly uid: string;
+  readonly repo: string;
+  readonly branch: string;
+  /** The upstream. */
+  readonly url: string;
+  readonly commit: string;
+  readonly pushedAtMs: number;
+  /** The commit that the upstream has taken last; empty: none. Pending while it is not `commit`. */
+  readonly forwardedCommit: string;
+  /** Failed tries at `commit`, when the next is due, and what went wrong at the last. */
+  readonly attempts: number;
+  readonly dueAtMs: number;
+  readonly error: string;
+}
+
 /** An agent with everything that its rules look at, read in one snapshot. */
 export interface AgentRecord {
   readonly row: AgentRow;
@@ -188,6 +205,10 @@ export interface AgentReads {
   session(uid: string): Promise<SessionRow | undefined>;
   /** A page of the ledger, each row with its agent, and the sum of the whole. */
   usage(query: UsageQuery): Promise<{ readonly rows: readonly UsageOfAgent[]; readonly total: UsageTotal }>;
+  /** By repository and branch. */
+  pushes(uid: string): Promise<PushRow[]>;
+  /** Every push that the upstream has not taken yet, by due time. */
+  pendingPushes(): Promise<PushRow[]>;
   spawnRequest(
     key: Omit<SpawnRequestRow, "fingerprint" | "uid" | "atMs">,
   ): Promise<SpawnRequestRow | undefined>;
@@ -209,5 +230,19 @@ export type AgentStoreChange =
   | { readonly type: "session"; readonly row: SessionRow }
   /** Adds to what the attempt has used. */
   | { readonly type: "usage"; readonly row: UsageRow }
+  /** Replaces the branch's newest push; what was forwarded stays. */
+  | {
+      readonly type: "push";
+      readonly row: Pick<PushRow, "uid" | "repo" | "branch" | "url" | "commit" | "pushedAtMs">;
+    }
+  | {
+      readonly type: "pushForwarded";
+      readonly row: Pick<PushRow, "uid" | "repo" | "branch" | "forwardedCommit">;
+    }
+  /** Nothing once the branch has moved on. */
+  | {
+      readonly type: "pushFailed";
+      readonly row: Pick<PushRow, "uid" | "repo" | "branch" | "commit" | "attempts" | "dueAtMs" | "error">;
+    }
   /** Replaces what is under the request ID. */
   | { readonly type: "spawnRequest"; readonly row: SpawnRequestRow };

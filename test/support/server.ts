@@ -49,6 +49,8 @@ export async function startServer(
       maxConnections: 1000,
       limits: DEFAULT_LIMITS,
       logLevel: "trace",
+      localRepos: [],
+      home: "/nonexistent",
       allowUnsandboxed: true,
       agents: NO_AGENTS,
       failpoints: new Set(),

@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/event.proto.
  */
 export const file_retinue_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChZyZXRpbnVlL3YxL2V2ZW50LnByb3RvEgpyZXRpbnVlLnYxIvcBCgVFdmVudBILCgNzZXEYASABKAMSEAoIZXZlbnRfaWQYAiABKAkSKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIwoEdHlwZRgEIAEoDjIVLnJldGludWUudjEuRXZlbnRUeXBlEiUKCGFnZW50X2lkGAUgASgLMhMucmV0aW51ZS52MS5BZ2VudElkEg4KBnJ1bl9pZBgGIAEoAxIPCgdhdHRlbXB0GAcgASgFEg0KBWFjdG9yGAggASgJEikKB3BheWxvYWQYCSABKAsyGC5yZXRpbnVlLnYxLkV2ZW50UGF5bG9hZCK6BQoMRXZlbnRQYXlsb2FkEisKB3NwYXduZWQYASABKAsyGC5yZXRpbnVlLnYxLkFnZW50U3Bhd25lZEgAEikKBXBoYXNlGAIgASgLMhgucmV0aW51ZS52MS5QaGFzZUNoYW5nZWRIABIoCgx0dXJuX3N0YXJ0ZWQYAyABKAsyEC5yZXRpbnVlLnYxLlR1cm5IABIqCgp0dXJuX2VuZGVkGAQgASgLMhQucmV0aW51ZS52MS5MYXN0VHVybkgAEjAKCWZvbGxvd191cBgFIAEoCzIbLnJldGludWUudjEuRm9sbG93VXBDaGFuZ2VkSAASIAoEdGFzaxgGIAEoCzIQLnJldGludWUudjEuVGFza0gAEigKCHNldHRpbmdzGAcgASgLMhQucmV0aW51ZS52MS5TZXR0aW5nc0gAEisKB21lc3NhZ2UYCCABKAsyGC5yZXRpbnVlLnYxLkFnZW50TWVzc2FnZUgAEikKCXRvb2xfY2FsbBgJIAEoCzIULnJldGludWUudjEuVG9vbENhbGxIABItCgt0b29sX3Jlc3VsdBgKIAEoCzIWLnJldGludWUudjEuVG9vbFJlc3VsdEgAEjUKD2lucHV0X3JlcXVlc3RlZBgLIAEoCzIaLnJldGludWUudjEuSW5wdXRSZXF1ZXN0ZWRIABIpCgVjaGlsZBgMIAEoCzIYLnJldGludWUudjEuQ2hpbGRDaGFuZ2VkSAASLQoLcmVwb19wdXNoZWQYDSABKAsyFi5yZXRpbnVlLnYxLlJlcG9QdXNoZWRIABIiCgV1c2FnZRgOIAEoCzIRLnJldGludWUudjEuVXNhZ2VIABInCgVlcnJvchgPIAEoCzIWLnJldGludWUudjEuQWdlbnRFcnJvckgAEhEKCXRydW5jYXRlZBgUIAEoCEIGCgRraW5kIjwKDEFnZW50U3Bhd25lZBITCgtkZXNjcmlwdGlvbhgBIAEoCRIXCg9leHBlY3RlZF9vdXRwdXQYAiABKAkiXgoMUGhhc2VDaGFuZ2VkEh8KBGZyb20YASABKA4yES5yZXRpbnVlLnYxLlBoYXNlEh0KAnRvGAIgASgOMhEucmV0aW51ZS52MS5QaGFzZRIOCgZyZWFzb24YAyABKAkiSgoPRm9sbG93VXBDaGFuZ2VkEicKCWZvbGxvd191cBgBIAEoCzIULnJldGludWUudjEuRm9sbG93VXASDgoGcmVhc29uGAIgASgJIi0KDEFnZW50TWVzc2FnZRIMCgR0ZXh0GAEgASgJEg8KB3BhcnRpYWwYAiABKAgiVgoIVG9vbENhbGwSFAoMdG9vbF9jYWxsX2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEiUKBWlucHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkIKClRvb2xSZXN1bHQSFAoMdG9vbF9jYWxsX2lkGAEgASgJEg4KBmZhaWxlZBgCIAEoCBIOCgZvdXRwdXQYAyABKAkiIgoOSW5wdXRSZXF1ZXN0ZWQSEAoIcXVlc3Rpb24YASABKAkiZAoMQ2hpbGRDaGFuZ2VkEiIKBWNoaWxkGAEgASgLMhMucmV0aW51ZS52MS5BZ2VudElkEiAKBXBoYXNlGAIgASgOMhEucmV0aW51ZS52MS5QaGFzZRIOCgZyZXN1bHQYAyABKAkiSQoKUmVwb1B1c2hlZBIMCgRyZXBvGAEgASgJEg4KBmJyYW5jaBgCIAEoCRIOCgZjb21taXQYAyABKAkSDQoFZmlsZXMYBCADKAkq6gUKCUV2ZW50VHlwZRIaChZFVkVOVF9UWVBFX1VOU1BFQ0lGSUVEEAASHAoYRVZFTlRfVFlQRV9BR0VOVF9TUEFXTkVEEAESHAoYRVZFTlRfVFlQRV9QSEFTRV9DSEFOR0VEEAISGwoXRVZFTlRfVFlQRV9UVVJOX1NUQVJURUQQAxIZChVFVkVOVF9UWVBFX1RVUk5fRU5ERUQQBBIhCh1FVkVOVF9UWVBFX0ZPTExPV19VUF9ERUZFUlJFRBAFEh8KG0VWRU5UX1RZUEVfRk9MTE9XX1VQX1FVRVVFRBAGEiIKHkVWRU5UX1RZUEVfRk9MTE9XX1VQX0RFTElWRVJFRBAHEiAKHEVWRU5UX1RZUEVfRk9MTE9XX1VQX0NMRUFSRUQQCBIgChxFVkVOVF9UWVBFX0ZPTExPV19VUF9SRU1PVkVEEAkSGwoXRVZFTlRfVFlQRV9UQVNLX0NSRUFURUQQChIbChdFVkVOVF9UWVBFX1RBU0tfVVBEQVRFRBALEh0KGUVWRU5UX1RZUEVfVEFTS19BQ1RJVkFURUQQDBIbChdFVkVOVF9UWVBFX1RBU0tfREVMRVRFRBANEh8KG0VWRU5UX1RZUEVfU0VUVElOR1NfQ0hBTkdFRBAOEhYKEkVWRU5UX1RZUEVfTUVTU0FHRRAPEhgKFEVWRU5UX1RZUEVfVE9PTF9DQUxMEBASGgoWRVZFTlRfVFlQRV9UT09MX1JFU1VMVBAREh4KGkVWRU5UX1RZUEVfSU5QVVRfUkVRVUVTVEVEEBISHAoYRVZFTlRfVFlQRV9DSElMRF9TUEFXTkVEEBMSGgoWRVZFTlRfVFlQRV9DSElMRF9FTkRFRBAUEhoKFkVWRU5UX1RZUEVfUkVQT19QVVNIRUQQFRIUChBFVkVOVF9UWVBFX1VTQUdFEBYSGgoWRVZFTlRfVFlQRV9SVU5ORVJfTE9TVBAXEhQKEEVWRU5UX1RZUEVfRVJST1IQGGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_retinue_v1_agent, file_retinue_v1_agent_id, file_retinue_v1_follow_up, file_retinue_v1_settings, file_retinue_v1_task]);
+  fileDesc("ChZyZXRpbnVlL3YxL2V2ZW50LnByb3RvEgpyZXRpbnVlLnYxIvcBCgVFdmVudBILCgNzZXEYASABKAMSEAoIZXZlbnRfaWQYAiABKAkSKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIwoEdHlwZRgEIAEoDjIVLnJldGludWUudjEuRXZlbnRUeXBlEiUKCGFnZW50X2lkGAUgASgLMhMucmV0aW51ZS52MS5BZ2VudElkEg4KBnJ1bl9pZBgGIAEoAxIPCgdhdHRlbXB0GAcgASgFEg0KBWFjdG9yGAggASgJEikKB3BheWxvYWQYCSABKAsyGC5yZXRpbnVlLnYxLkV2ZW50UGF5bG9hZCLiBQoMRXZlbnRQYXlsb2FkEisKB3NwYXduZWQYASABKAsyGC5yZXRpbnVlLnYxLkFnZW50U3Bhd25lZEgAEikKBXBoYXNlGAIgASgLMhgucmV0aW51ZS52MS5QaGFzZUNoYW5nZWRIABIoCgx0dXJuX3N0YXJ0ZWQYAyABKAsyEC5yZXRpbnVlLnYxLlR1cm5IABIqCgp0dXJuX2VuZGVkGAQgASgLMhQucmV0aW51ZS52MS5MYXN0VHVybkgAEjAKCWZvbGxvd191cBgFIAEoCzIbLnJldGludWUudjEuRm9sbG93VXBDaGFuZ2VkSAASIAoEdGFzaxgGIAEoCzIQLnJldGludWUudjEuVGFza0gAEigKCHNldHRpbmdzGAcgASgLMhQucmV0aW51ZS52MS5TZXR0aW5nc0gAEisKB21lc3NhZ2UYCCABKAsyGC5yZXRpbnVlLnYxLkFnZW50TWVzc2FnZUgAEikKCXRvb2xfY2FsbBgJIAEoCzIULnJldGludWUudjEuVG9vbENhbGxIABItCgt0b29sX3Jlc3VsdBgKIAEoCzIWLnJldGludWUudjEuVG9vbFJlc3VsdEgAEjUKD2lucHV0X3JlcXVlc3RlZBgLIAEoCzIaLnJldGludWUudjEuSW5wdXRSZXF1ZXN0ZWRIABIpCgVjaGlsZBgMIAEoCzIYLnJldGludWUudjEuQ2hpbGRDaGFuZ2VkSAASLQoLcmVwb19wdXNoZWQYDSABKAsyFi5yZXRpbnVlLnYxLlJlcG9QdXNoZWRIABIiCgV1c2FnZRgOIAEoCzIRLnJldGludWUudjEuVXNhZ2VIABInCgVlcnJvchgPIAEoCzIWLnJldGludWUudjEuQWdlbnRFcnJvckgAEiYKBXNldHVwGBAgASgLMhUucmV0aW51ZS52MS5TZXR1cFN0ZXBIABIRCgl0cnVuY2F0ZWQYFCABKAhCBgoEa2luZCJQCglTZXR1cFN0ZXASDAoEbmFtZRgBIAEoCRIlCgVzdGF0ZRgCIAEoDjIWLnJldGludWUudjEuU2V0dXBTdGF0ZRIOCgZvdXRwdXQYAyABKAkiPAoMQWdlbnRTcGF3bmVkEhMKC2Rlc2NyaXB0aW9uGAEgASgJEhcKD2V4cGVjdGVkX291dHB1dBgCIAEoCSJeCgxQaGFzZUNoYW5nZWQSHwoEZnJvbRgBIAEoDjIRLnJldGludWUudjEuUGhhc2USHQoCdG8YAiABKA4yES5yZXRpbnVlLnYxLlBoYXNlEg4KBnJlYXNvbhgDIAEoCSJKCg9Gb2xsb3dVcENoYW5nZWQSJwoJZm9sbG93X3VwGAEgASgLMhQucmV0aW51ZS52MS5Gb2xsb3dVcBIOCgZyZWFzb24YAiABKAkiLQoMQWdlbnRNZXNzYWdlEgwKBHRleHQYASABKAkSDwoHcGFydGlhbBgCIAEoCCJWCghUb29sQ2FsbBIUCgx0b29sX2NhbGxfaWQYASABKAkSDQoFdGl0bGUYAiABKAkSJQoFaW5wdXQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiQgoKVG9vbFJlc3VsdBIUCgx0b29sX2NhbGxfaWQYASABKAkSDgoGZmFpbGVkGAIgASgIEg4KBm91dHB1dBgDIAEoCSIiCg5JbnB1dFJlcXVlc3RlZBIQCghxdWVzdGlvbhgBIAEoCSJkCgxDaGlsZENoYW5nZWQSIgoFY2hpbGQYASABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSIAoFcGhhc2UYAiABKA4yES5yZXRpbnVlLnYxLlBoYXNlEg4KBnJlc3VsdBgDIAEoCSJJCgpSZXBvUHVzaGVkEgwKBHJlcG8YASABKAkSDgoGYnJhbmNoGAIgASgJEg4KBmNvbW1pdBgDIAEoCRINCgVmaWxlcxgEIAMoCSqABgoJRXZlbnRUeXBlEhoKFkVWRU5UX1RZUEVfVU5TUEVDSUZJRUQQABIcChhFVkVOVF9UWVBFX0FHRU5UX1NQQVdORUQQARIcChhFVkVOVF9UWVBFX1BIQVNFX0NIQU5HRUQQAhIbChdFVkVOVF9UWVBFX1RVUk5fU1RBUlRFRBADEhkKFUVWRU5UX1RZUEVfVFVSTl9FTkRFRBAEEiEKHUVWRU5UX1RZUEVfRk9MTE9XX1VQX0RFRkVSUkVEEAUSHwobRVZFTlRfVFlQRV9GT0xMT1dfVVBfUVVFVUVEEAYSIgoeRVZFTlRfVFlQRV9GT0xMT1dfVVBfREVMSVZFUkVEEAcSIAocRVZFTlRfVFlQRV9GT0xMT1dfVVBfQ0xFQVJFRBAIEiAKHEVWRU5UX1RZUEVfRk9MTE9XX1VQX1JFTU9WRUQQCRIbChdFVkVOVF9UWVBFX1RBU0tfQ1JFQVRFRBAKEhsKF0VWRU5UX1RZUEVfVEFTS19VUERBVEVEEAsSHQoZRVZFTlRfVFlQRV9UQVNLX0FDVElWQVRFRBAMEhsKF0VWRU5UX1RZUEVfVEFTS19ERUxFVEVEEA0SHwobRVZFTlRfVFlQRV9TRVRUSU5HU19DSEFOR0VEEA4SFgoSRVZFTlRfVFlQRV9NRVNTQUdFEA8SGAoURVZFTlRfVFlQRV9UT09MX0NBTEwQEBIaChZFVkVOVF9UWVBFX1RPT0xfUkVTVUxUEBESHgoaRVZFTlRfVFlQRV9JTlBVVF9SRVFVRVNURUQQEhIcChhFVkVOVF9UWVBFX0NISUxEX1NQQVdORUQQExIaChZFVkVOVF9UWVBFX0NISUxEX0VOREVEEBQSGgoWRVZFTlRfVFlQRV9SRVBPX1BVU0hFRBAVEhQKEEVWRU5UX1RZUEVfVVNBR0UQFhIaChZFVkVOVF9UWVBFX1JVTk5FUl9MT1NUEBcSFAoQRVZFTlRfVFlQRV9FUlJPUhAYEhQKEEVWRU5UX1RZUEVfU0VUVVAQGSqIAQoKU2V0dXBTdGF0ZRIbChdTRVRVUF9TVEFURV9VTlNQRUNJRklFRBAAEhcKE1NFVFVQX1NUQVRFX1NUQVJURUQQARIWChJTRVRVUF9TVEFURV9PVVRQVVQQAhIUChBTRVRVUF9TVEFURV9ET05FEAMSFgoSU0VUVVBfU1RBVEVfRkFJTEVEEARiBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_retinue_v1_agent, file_retinue_v1_agent_id, file_retinue_v1_follow_up, file_retinue_v1_settings, file_retinue_v1_task]);
 
 /**
  * An entry of an agent's append-only log, written in the commit of the change it tells of.
@@ -232,6 +232,14 @@ export type EventPayload = Message<"retinue.v1.EventPayload"> & {
      */
     value: AgentError;
     case: "error";
+  } | {
+    /**
+     * SETUP.
+     *
+     * @generated from field: retinue.v1.SetupStep setup = 16;
+     */
+    value: SetupStep;
+    case: "setup";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -248,6 +256,41 @@ export type EventPayload = Message<"retinue.v1.EventPayload"> & {
  */
 export const EventPayloadSchema: GenMessage<EventPayload> = /*@__PURE__*/
   messageDesc(file_retinue_v1_event, 1);
+
+/**
+ * Particulars of SETUP.
+ *
+ * @generated from message retinue.v1.SetupStep
+ */
+export type SetupStep = Message<"retinue.v1.SetupStep"> & {
+  /**
+   * The step: `clone shop`, or the name of a command of the environment.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * How far it is.
+   *
+   * @generated from field: retinue.v1.SetupState state = 2;
+   */
+  state: SetupState;
+
+  /**
+   * What it said since the event before, values of secrets masked; after a failure the cause.
+   *
+   * @generated from field: string output = 3;
+   */
+  output: string;
+};
+
+/**
+ * Describes the message retinue.v1.SetupStep.
+ * Use `create(SetupStepSchema)` to create a new message.
+ */
+export const SetupStepSchema: GenMessage<SetupStep> = /*@__PURE__*/
+  messageDesc(file_retinue_v1_event, 2);
 
 /**
  * Particulars of AGENT_SPAWNED.
@@ -275,7 +318,7 @@ export type AgentSpawned = Message<"retinue.v1.AgentSpawned"> & {
  * Use `create(AgentSpawnedSchema)` to create a new message.
  */
 export const AgentSpawnedSchema: GenMessage<AgentSpawned> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 2);
+  messageDesc(file_retinue_v1_event, 3);
 
 /**
  * Particulars of PHASE_CHANGED.
@@ -310,7 +353,7 @@ export type PhaseChanged = Message<"retinue.v1.PhaseChanged"> & {
  * Use `create(PhaseChangedSchema)` to create a new message.
  */
 export const PhaseChangedSchema: GenMessage<PhaseChanged> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 3);
+  messageDesc(file_retinue_v1_event, 4);
 
 /**
  * Particulars of FOLLOW_UP_*.
@@ -338,7 +381,7 @@ export type FollowUpChanged = Message<"retinue.v1.FollowUpChanged"> & {
  * Use `create(FollowUpChangedSchema)` to create a new message.
  */
 export const FollowUpChangedSchema: GenMessage<FollowUpChanged> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 4);
+  messageDesc(file_retinue_v1_event, 5);
 
 /**
  * Particulars of MESSAGE.
@@ -366,7 +409,7 @@ export type AgentMessage = Message<"retinue.v1.AgentMessage"> & {
  * Use `create(AgentMessageSchema)` to create a new message.
  */
 export const AgentMessageSchema: GenMessage<AgentMessage> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 5);
+  messageDesc(file_retinue_v1_event, 6);
 
 /**
  * Particulars of TOOL_CALL.
@@ -401,7 +444,7 @@ export type ToolCall = Message<"retinue.v1.ToolCall"> & {
  * Use `create(ToolCallSchema)` to create a new message.
  */
 export const ToolCallSchema: GenMessage<ToolCall> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 6);
+  messageDesc(file_retinue_v1_event, 7);
 
 /**
  * Particulars of TOOL_RESULT.
@@ -436,7 +479,7 @@ export type ToolResult = Message<"retinue.v1.ToolResult"> & {
  * Use `create(ToolResultSchema)` to create a new message.
  */
 export const ToolResultSchema: GenMessage<ToolResult> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 7);
+  messageDesc(file_retinue_v1_event, 8);
 
 /**
  * Particulars of INPUT_REQUESTED.
@@ -457,7 +500,7 @@ export type InputRequested = Message<"retinue.v1.InputRequested"> & {
  * Use `create(InputRequestedSchema)` to create a new message.
  */
 export const InputRequestedSchema: GenMessage<InputRequested> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 8);
+  messageDesc(file_retinue_v1_event, 9);
 
 /**
  * Particulars of CHILD_*.
@@ -492,7 +535,7 @@ export type ChildChanged = Message<"retinue.v1.ChildChanged"> & {
  * Use `create(ChildChangedSchema)` to create a new message.
  */
 export const ChildChangedSchema: GenMessage<ChildChanged> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 9);
+  messageDesc(file_retinue_v1_event, 10);
 
 /**
  * Particulars of REPO_PUSHED.
@@ -534,7 +577,7 @@ export type RepoPushed = Message<"retinue.v1.RepoPushed"> & {
  * Use `create(RepoPushedSchema)` to create a new message.
  */
 export const RepoPushedSchema: GenMessage<RepoPushed> = /*@__PURE__*/
-  messageDesc(file_retinue_v1_event, 10);
+  messageDesc(file_retinue_v1_event, 11);
 
 /**
  * What happened.
@@ -716,6 +759,13 @@ export enum EventType {
    * @generated from enum value: EVENT_TYPE_ERROR = 24;
    */
   ERROR = 24,
+
+  /**
+   * The workspace is being made ready for a run: repositories are cloned, commands of the environment run.
+   *
+   * @generated from enum value: EVENT_TYPE_SETUP = 25;
+   */
+  SETUP = 25,
 }
 
 /**
@@ -723,4 +773,52 @@ export enum EventType {
  */
 export const EventTypeSchema: GenEnum<EventType> = /*@__PURE__*/
   enumDesc(file_retinue_v1_event, 0);
+
+/**
+ * How far a step of the set-up is.
+ *
+ * @generated from enum retinue.v1.SetupState
+ */
+export enum SetupState {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: SETUP_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It began.
+   *
+   * @generated from enum value: SETUP_STATE_STARTED = 1;
+   */
+  STARTED = 1,
+
+  /**
+   * It goes on, and said something.
+   *
+   * @generated from enum value: SETUP_STATE_OUTPUT = 2;
+   */
+  OUTPUT = 2,
+
+  /**
+   * It is done.
+   *
+   * @generated from enum value: SETUP_STATE_DONE = 3;
+   */
+  DONE = 3,
+
+  /**
+   * It failed, and the agent with it.
+   *
+   * @generated from enum value: SETUP_STATE_FAILED = 4;
+   */
+  FAILED = 4,
+}
+
+/**
+ * Describes the enum retinue.v1.SetupState.
+ */
+export const SetupStateSchema: GenEnum<SetupState> = /*@__PURE__*/
+  enumDesc(file_retinue_v1_event, 1);
 

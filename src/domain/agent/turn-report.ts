@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { TurnState } from "../../../gen/retinue/v1/agent_pb.js";
-import { EventType } from "../../../gen/retinue/v1/event_pb.js";
+import { EventType, type SetupState } from "../../../gen/retinue/v1/event_pb.js";
 import { invalidField } from "../fault.js";
 import type { Agent, Runtime } from "./agent.js";
 import {
@@ -83,6 +83,23 @@ export function runtimeReported(
     change(draft, { runtime: input.runtime });
     return {};
   });
+}
+
+/**
+ * Progress of making ready for the turn. No sign of life of the agent: a set-up that is cut off again and again must
+ * count as no progress.
+ */
+export function setUpReported(agent: Agent, input: Fence & { readonly step: SetUpStep }): Decision<Reported> {
+  if (fencedTurn(agent, input) === undefined) return unchanged(agent, STALE);
+  const draft = openDraft(agent);
+  record(draft, EventType.SETUP, { case: "setup", value: input.step });
+  return decided(draft, { stale: false });
+}
+
+export interface SetUpStep {
+  readonly name: string;
+  readonly state: SetupState;
+  readonly output: string;
 }
 
 /** The agent asks its caller; its turn goes on until it ends it. */

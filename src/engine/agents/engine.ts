@@ -3,6 +3,7 @@ import type { Limits } from "../../domain/agent/limits.js";
 import { poolConfig } from "../../domain/catalog/kinds/pool-config.js";
 import type { Programs } from "../../runner/programs.js";
 import type { Runner } from "../../runner/runner.js";
+import type { Workspaces } from "../../runner/workspaces.js";
 import type { Schemas } from "../../schemas/schemas.js";
 import type { Store } from "../../storage/store.js";
 import type { Auditor } from "../audit.js";
@@ -14,12 +15,14 @@ import { createCensus } from "./census.js";
 import { type Commands, createCommands } from "./commands.js";
 import { createDocuments } from "./documents.js";
 import type { AtFailpoint } from "./failpoints.js";
+import { createForwarder } from "./forwarder.js";
 import { createHub, type Hub } from "./hub.js";
 import { createLaunches } from "./launch.js";
 import { createProcesses } from "./processes.js";
 import { type AgentViews, createAgentViews } from "./reads.js";
 import { createReconciler } from "./reconciler.js";
 import { createSessions } from "./sessions.js";
+import { createSetUp } from "./set-up.js";
 import type { Spawner } from "./spawn.js";
 
 /** Everything that makes agents live. */
@@ -44,6 +47,7 @@ export interface AgentEngineOptions {
   readonly clock: Clock;
   readonly auditor: Auditor;
   readonly runner: Runner;
+  readonly workspaces: Workspaces;
   readonly admit: AdmitTenant;
   readonly limits: Limits;
   readonly schemas: Schemas;
@@ -58,7 +62,7 @@ export interface AgentEngineOptions {
 }
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
-  const { store, clock, auditor, runner, limits, schemas, at, log } = options;
+  const { store, clock, auditor, runner, workspaces, limits, schemas, at, log } = options;
   const documents = createDocuments(store);
   const launches = createLaunches(documents, options.programs);
   const hub = createHub();
@@ -90,6 +94,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     store,
     clock,
     keys,
+    setUp: () => setUp,
     agentsFolder: options.agentsFolder,
     hide: options.hide,
     mcpUrl: options.mcpUrl,
@@ -97,6 +102,8 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     at,
     log,
   });
+  const forwarder = createForwarder({ store, clock, workspaces, log });
+  const setUp = createSetUp({ workspaces, documents, store, clock, agents, pushed: forwarder.wake });
   const sessions = createSessions({
     processes,
     store,
@@ -133,7 +140,13 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
     lendSlot: reconciler.lendSlot,
-    start: reconciler.start,
-    stop: reconciler.stop,
+    async start() {
+      await reconciler.start();
+      forwarder.wake();
+    },
+    stop() {
+      forwarder.stop();
+      return reconciler.stop();
+    },
   };
 }

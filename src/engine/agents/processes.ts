@@ -4,11 +4,13 @@ import type { Logger } from "pino";
 import type { Agent, Runtime } from "../../domain/agent/agent.js";
 import type { Fence } from "../../domain/agent/turn.js";
 import type { PermissionPolicy, Runner, Session } from "../../runner/runner.js";
+import type { Workspace } from "../../runner/workspaces.js";
 import type { Change, Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import type { AgentKeys } from "./agent-keys.js";
 import type { AtFailpoint } from "./failpoints.js";
 import type { Launch } from "./launch.js";
+import type { SetUp } from "./set-up.js";
 
 /** The processes beneath the agents: at most one each, kept warm between turns, known to the store while they live. */
 export interface Processes {
@@ -49,6 +51,7 @@ export interface ProcessesOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly keys: AgentKeys;
+  readonly setUp: () => SetUp;
   /** Each agent's home and work folder lie below it, by uid. */
   readonly agentsFolder: string;
   /** What no agent may see. */
@@ -81,13 +84,23 @@ export function createProcesses(options: ProcessesOptions): Processes {
     let policy: PermissionPolicy = () => "reject";
     let told = "";
     let session: Session;
+    let workspace: Workspace | undefined;
     try {
       const permit: PermissionPolicy = (request) => policy(request);
-      session = await runner.start({ ...specOf(agent, launch, token, key, earlier), permit, signal });
+      workspace = await options.setUp().open(agent, token, signal);
+      const { readable } = workspace;
+      session = await runner.start({
+        ...specOf(agent, launch, token, key, earlier),
+        readable,
+        permit,
+        signal,
+      });
     } catch (error) {
+      await workspace?.close();
       await gone(token, key);
       throw error;
     }
+    const { close } = workspace;
     at("after-process-started");
     const row = {
       uid,
@@ -119,6 +132,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     open.set(uid, process);
     const exited = session.exited.then(async () => {
       if (open.get(uid) === process) open.delete(uid);
+      await close();
       at("before-process-gone");
       await gone(token, key);
       changed(uid);

@@ -16,7 +16,8 @@ export async function sandboxed(
   launch: Launch,
   path: string,
 ): Promise<Launch> {
-  const readable = [...(spec.program.readable ?? []), launch.command, "/etc/resolv.conf", ...path.split(":")];
+  const shown = [...(spec.program.readable ?? []), ...(spec.readable ?? [])];
+  const readable = [...shown, launch.command, "/etc/resolv.conf", ...path.split(":")];
   const view = bwrapArguments({
     home: spec.home,
     cwd: spec.cwd,

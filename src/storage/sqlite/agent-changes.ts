@@ -44,6 +44,21 @@ export function encodeAgentChange(out: EncodedCommit, index: number, change: Age
     case "usage":
       encodeUsage(out, index, change.row);
       break;
+    case "push": {
+      const { uid, repo, branch, url, commit, pushedAtMs } = change.row;
+      step(out, "putPush", index).push(uid, repo, branch, url, commit, pushedAtMs, pushedAtMs);
+      break;
+    }
+    case "pushForwarded": {
+      const { uid, repo, branch, forwardedCommit } = change.row;
+      step(out, "pushForwarded", index).push(forwardedCommit, uid, repo, branch);
+      break;
+    }
+    case "pushFailed": {
+      const { uid, repo, branch, commit, attempts, dueAtMs, error } = change.row;
+      step(out, "pushFailed", index).push(attempts, dueAtMs, error, uid, repo, branch, commit);
+      break;
+    }
     case "spawnRequest":
       encodeSpawnRequest(out, index, change.row);
       break;

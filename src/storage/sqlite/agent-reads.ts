@@ -8,6 +8,7 @@ import type {
   EventsQuery,
   FollowUpRow,
   ProcessRow,
+  PushRow,
   SessionRow,
   SpawnRequestRow,
 } from "../agent-rows.js";
@@ -19,6 +20,10 @@ const AGENT = `
   unsettled, version, last_seq AS lastSeq, created_at_ms AS createdAtMs, ended_at_ms AS endedAtMs, state`;
 
 const FOLLOW_UP = "uid, follow_up_id AS followUpId, state, pending, fingerprint, run_id AS runId, seq, body";
+
+const PUSH = `
+  uid, repo, branch, url, commit_id AS "commit", pushed_at_ms AS pushedAtMs, forwarded_commit AS forwardedCommit,
+  attempts, due_at_ms AS dueAtMs, error`;
 
 /** As SQLite has it: no booleans, and NULL for undefined. */
 type Raw<T> = { [K in keyof T]: T[K] extends boolean ? number : undefined extends T[K] ? T[K] | null : T[K] };
@@ -64,6 +69,12 @@ export function createAgentReads(db: Connection): AgentReads {
   const session = db.prepare<[string], SessionRow>(
     "SELECT uid, session_ref AS sessionRef, cost_so_far AS costSoFar FROM session WHERE uid = ?",
   );
+  const pushes = db.prepare<[string], PushRow>(
+    `SELECT ${PUSH} FROM push WHERE uid = ? ORDER BY repo, branch`,
+  );
+  const pendingPushes = db.prepare<[], PushRow>(
+    `SELECT ${PUSH} FROM push INDEXED BY push_pending WHERE commit_id <> forwarded_commit ORDER BY due_at_ms`,
+  );
   const spawnRequest = db.prepare<unknown[], SpawnRequestRow>(
     `SELECT tenant, owner_provider AS ownerProvider, account, request_id AS requestId, fingerprint, uid, at_ms AS atMs
      FROM spawn_request WHERE tenant = ? AND owner_provider = ? AND account = ? AND request_id = ?`,
@@ -103,6 +114,8 @@ export function createAgentReads(db: Connection): AgentReads {
     processes: async () => processes.all(),
     usage: async (query) => usage(query),
     session: async (uid) => session.get(uid),
+    pushes: async (uid) => pushes.all(uid),
+    pendingPushes: async () => pendingPushes.all(),
     spawnRequest: async ({ tenant, ownerProvider, account, requestId }) =>
       spawnRequest.get(tenant, ownerProvider, account, requestId),
   };

@@ -78,6 +78,24 @@ export const agentWriteStatements = {
           output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost, at_ms = excluded.at_ms`,
     mustWriteOneRow: true,
   },
+  putPush: {
+    sql: `
+      INSERT INTO push (uid, repo, branch, url, commit_id, pushed_at_ms, due_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE
+      SET url = excluded.url, commit_id = excluded.commit_id, pushed_at_ms = excluded.pushed_at_ms,
+          attempts = 0, due_at_ms = excluded.due_at_ms, error = ''`,
+    mustWriteOneRow: true,
+  },
+  pushForwarded: {
+    sql: "UPDATE push SET forwarded_commit = ?, error = '' WHERE uid = ? AND repo = ? AND branch = ?",
+    mustWriteOneRow: false,
+  },
+  pushFailed: {
+    sql: `
+      UPDATE push SET attempts = ?, due_at_ms = ?, error = ?
+      WHERE uid = ? AND repo = ? AND branch = ? AND commit_id = ?`,
+    mustWriteOneRow: false,
+  },
   putSession: {
     sql: `
       INSERT INTO session (uid, session_ref, cost_so_far) VALUES (?, ?, ?)
