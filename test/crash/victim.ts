@@ -15,7 +15,7 @@ export interface Victim {
 }
 
 const RETINUE = fileURLToPath(new URL("../../src/main/retinue.js", import.meta.url));
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 export async function startVictim(dataDir: string): Promise<Victim> {
   const child = spawn(process.execPath, [RETINUE, "serve", "--port", "0", "--data", dataDir], {

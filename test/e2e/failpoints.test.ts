@@ -99,7 +99,7 @@ async function noProcessIsLeft({ dataDir }: ServeProgram): Promise<void> {
 
 describe("a server that dies between a commit and its effect", {
   concurrency: true,
-  timeout: 120_000,
+  timeout: 280_000,
 }, () => {
   test("every failpoint is walked", () => {
     assert.deepEqual([...Object.keys(DELIVERY), ...Object.keys(ENDING)].sort(), [...FAILPOINTS].sort());
