@@ -14,6 +14,7 @@ const RANKS: Readonly<Record<string, number>> = {
   "src/storage": 2,
   "src/runner": 2,
   "src/schemas": 2,
+  "src/outbound": 2,
   "src/engine": 3,
   "src/services": 4,
   "src/transport": 5,

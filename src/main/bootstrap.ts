@@ -78,6 +78,7 @@ async function mint(options: BootstrapOptions, parts: KeyParts, name: string, ro
     vault,
     publicUrl: () => "",
     keyChanged: () => {},
+    changed: () => {},
   });
   const document = create(TokenSchema, { displayName: name, role, account });
   await catalog.put({

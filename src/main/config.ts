@@ -33,6 +33,8 @@ export interface Config {
   /** Serves others, and several tenants, also where agents cannot be kept from reading everything. */
   readonly allowUnsandboxed: boolean;
   readonly agents: ProgramsConfig;
+  /** Posts events also to private addresses and without TLS. */
+  readonly allowPrivateWebhooks: boolean;
   /** Where this server is to die, for tests. */
   readonly failpoints: ReadonlySet<Failpoint>;
 }
@@ -76,6 +78,13 @@ export function addServeOptions(command: Command): Command {
         "--local-repos <folders>",
         "where workspaces may name local repositories: a:b",
         "RETINUE_LOCAL_REPOS",
+      ),
+    )
+    .addOption(
+      toggle(
+        "--allow-private-webhooks",
+        "post events also to private addresses and over http://, as a server on a loopback address does",
+        "RETINUE_ALLOW_PRIVATE_WEBHOOKS",
       ),
     )
     .addOption(
@@ -130,6 +139,7 @@ export function configOf(command: Command): Config {
     home: homedir(),
     allowUnsandboxed: o.allowUnsandboxed === true,
     agents: agentConfigOf(command, process.env),
+    allowPrivateWebhooks: o.allowPrivateWebhooks === true,
     failpoints: failpointsOf(o.failpoints, o.testMode === true),
   };
 }

@@ -2,12 +2,14 @@ import { join, resolve } from "node:path";
 import { type Logger, pino } from "pino";
 import { createAgentEngine } from "../engine/agents/engine.js";
 import { createAuditor } from "../engine/audit.js";
+import { createAutomation } from "../engine/automation/automation.js";
 import { createCatalog } from "../engine/catalog/catalog.js";
 import { createCatalogReads } from "../engine/catalog/read.js";
 import { type Clock, systemClock } from "../engine/clock.js";
 import { createKeys } from "../engine/keys.js";
 import { admitting } from "../engine/tenancy.js";
 import { createVault } from "../engine/vault.js";
+import { createHttpPoster } from "../outbound/http-poster.js";
 import { type AcpRunnerOptions, createAcpRunner } from "../runner/acp/acp-runner.js";
 import { createGitWorkspaces } from "../runner/git/git-workspaces.js";
 import { createPrograms } from "../runner/profiles/programs.js";
@@ -15,12 +17,14 @@ import { createSchemas } from "../schemas/schemas.js";
 import { agentService } from "../services/agent-service.js";
 import { agentToolsService } from "../services/agent-tools/agent-tools-service.js";
 import { auditService } from "../services/audit-service.js";
+import { automationService } from "../services/automation-service.js";
 import { catalogService } from "../services/catalog-service.js";
 import { identityService } from "../services/identity-service.js";
 import { taskService } from "../services/task-service.js";
 import { timelineService } from "../services/timeline-service.js";
 import { usageService } from "../services/usage-service.js";
 import { openSqliteStore } from "../storage/sqlite/open.js";
+import type { StoredResource } from "../storage/store.js";
 import { createGuards } from "../transport/guards/guards.js";
 import { createMetrics } from "../transport/guards/metrics.js";
 import { createOpenCalls } from "../transport/guards/open-calls.js";
@@ -51,6 +55,7 @@ export interface MainOptions {
 }
 
 const EXPIRY_SWEEP_MS = 1000;
+const POST_TIMEOUT_MS = 15_000;
 const CLOSE_GRACE_MS = 10_000;
 
 export function createLog(level: string): Logger {
@@ -96,8 +101,9 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const url = { server: "", mcp: "" };
     const publicUrl = () => config.publicUrl ?? url.server;
     const keyChanged = keys.changed;
+    const changed = (stored: StoredResource) => automation.changed(stored);
     const catalog = admitting(
-      createCatalog({ store, clock, auditor, schemas, vault, publicUrl, keyChanged }),
+      createCatalog({ store, clock, auditor, schemas, vault, publicUrl, keyChanged, changed }),
       admit,
     );
     const engine = createAgentEngine({
@@ -124,11 +130,17 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       },
       log,
     });
+    const poster = createHttpPoster({
+      anywhere: config.allowPrivateWebhooks || isLoopbackHost(config.host),
+      timeoutMs: POST_TIMEOUT_MS,
+    });
+    const automation = createAutomation({ store, clock, auditor, vault, catalog, engine, poster, log });
     const server = await createServer({
       services: [
         identityService(VERSION),
         catalogService(catalog, createCatalogReads(store)),
         auditService(store),
+        automationService({ store, clock, webhooks: automation.webhooks }),
         agentService({ store, ...engine }),
         taskService(store, engine.commands),
         timelineService(store, engine.hub, engine.views),
@@ -146,6 +158,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
         requestsPerSecond,
         log,
       }),
+      codehost: automation.codehost,
       openCalls,
       metrics,
       metricsToLoopback: config.metricsToLoopback,
@@ -160,6 +173,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     const agentsReachIt = config.tls === undefined && isLoopbackHost(config.host);
     url.mcp = `${agentsReachIt ? url.server : `http://127.0.0.1:${await server.listenForAgents()}`}/mcp`;
     await engine.start();
+    await automation.start();
     const sweep = setInterval(() => openCalls.sweep(clock.nowMs()), EXPIRY_SWEEP_MS);
     return {
       url: url.server,
@@ -167,7 +181,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       async close(graceMs = CLOSE_GRACE_MS) {
         clearInterval(sweep);
         // At once, both: no new turn may start while calls in flight finish.
-        await Promise.all([engine.stop(), server.stop(graceMs)]);
+        await Promise.all([engine.stop(), automation.stop(), server.stop(graceMs)]);
         await Promise.all([store.close(), schemas.close()]);
       },
     };

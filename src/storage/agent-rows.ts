@@ -189,6 +189,8 @@ export interface AgentReads {
   /** Whether the agent has not ended; false, too, where there is none. */
   isLive(uid: string): Promise<boolean>;
   incarnations(query: IncarnationsQuery): Promise<AgentRow[]>;
+  /** Agents of a tenant whose uid begins so; a branch names its agent by the first characters. */
+  agentsByUid(tenant: string, start: string): Promise<AgentRow[]>;
   agents(query: AgentsQuery): Promise<AgentRow[]>;
   /** Uids of every agent with something left to do: what the sweep at boot looks at. */
   unsettledAgents(): Promise<string[]>;

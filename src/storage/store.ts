@@ -1,5 +1,6 @@
 import type { KeyRecord } from "../domain/key.js";
 import type { AgentReads, AgentStoreChange } from "./agent-rows.js";
+import type { AutomationChange, AutomationReads } from "./automation-rows.js";
 
 /**
  * The storage port: reads, and one way to write. Every engine must pass the conformance suite in
@@ -12,7 +13,7 @@ import type { AgentReads, AgentStoreChange } from "./agent-rows.js";
  * - Time and ids come in as arguments: an engine reads no clock and makes no randomness.
  * - A read sees one committed state, never half a commit.
  */
-export interface Store extends StoreReads, AgentReads {
+export interface Store extends StoreReads, AgentReads, AutomationReads {
   /**
    * Rejects with StaleCommit (a precondition did not hold, or an audit id is already there: nothing of this
    * commit was written), StoreFull (space runs out; reads go on), StoreBusy (too many commits pending, or another
@@ -120,11 +121,12 @@ export interface AuditQuery {
 
 export type Change =
   | ResourceChange
+  | SealedChange
   | KeyChange
   | KeyUsedChange
-  | SealedChange
   | AuditChange
-  | AgentStoreChange;
+  | AgentStoreChange
+  | AutomationChange;
 
 /** Writes a new current version and appends it to the history. */
 export interface ResourceChange {

@@ -3,6 +3,7 @@ import { configureTextEncoding, getTextEncoding } from "@bufbuild/protobuf/wire"
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { requireScope } from "../domain/caller.js";
+import type { Codehost } from "../engine/automation/codehost.js";
 import type { Service } from "../services/service.js";
 import { type App, createApp, REQUEST_TIMEOUT_MS } from "./app.js";
 import { type CallGuards, createCall, serverStopping } from "./call.js";
@@ -12,6 +13,7 @@ import { createGrpcLane } from "./grpc/unary-lane.js";
 import type { Metrics } from "./guards/metrics.js";
 import type { OpenCalls } from "./guards/open-calls.js";
 import { createHealth } from "./health.js";
+import { registerHooks } from "./hooks/register-hooks.js";
 import { registerMcp } from "./mcp/register-mcp.js";
 import type { PortOptions } from "./port/port.js";
 import { reflectionRoutes } from "./reflection/reflection.js";
@@ -21,6 +23,7 @@ import { registerUi } from "./ui/register-ui.js";
 export interface ServerOptions {
   readonly services: readonly Service[];
   readonly guards: CallGuards;
+  readonly codehost: Codehost;
   readonly openCalls: OpenCalls;
   readonly metrics: Metrics;
   /** Serves /metrics without a key to clients on this machine. */
@@ -58,6 +61,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const app = main.router;
   registerGateway(app, rpcs.values(), call, log);
   registerMcp(app, rpcs.values(), call, guards, options.version);
+  registerHooks(app, options.codehost, log);
   let agents: App | undefined;
   const shutdown = new AbortController();
   registerConnect(app, rpcs, call, {

@@ -53,6 +53,7 @@ export async function startServer(
       home: "/nonexistent",
       allowUnsandboxed: true,
       agents: NO_AGENTS,
+      allowPrivateWebhooks: false,
       failpoints: new Set(),
       ...config,
       data: dataDir,

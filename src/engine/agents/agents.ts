@@ -49,11 +49,11 @@ export function createAgents(options: AgentsOptions): Agents {
         return decision;
       });
       if (committed.length > 0) at("after-commit");
-      const rows = committed.flatMap((done) => (done.type === "agent" ? [done.row] : []));
-      for (const row of rows) census.committed(row);
-      for (const uid of new Set(rows.map((row) => row.uid))) {
-        hub.publish(uid);
-        changed(uid);
+      for (const done of committed) {
+        if (done.type !== "agent") continue;
+        census.committed(done.row);
+        hub.publish(done.row);
+        changed(done.row.uid);
       }
       return reply;
     },

@@ -63,10 +63,12 @@ export interface CatalogOptions {
   readonly publicUrl: () => string;
   /** A key was changed by a commit that stands. */
   readonly keyChanged: (key: KeyRecord) => void;
+  /** A document was written or deleted by a commit that stands. */
+  readonly changed: (stored: StoredResource) => void;
 }
 
 export function createCatalog(options: CatalogOptions): Catalog {
-  const { store, clock, auditor, schemas, vault, keyChanged } = options;
+  const { store, clock, auditor, schemas, vault } = options;
   const door = createDoor<DoorValue>({
     store,
     load: (key) => loadValue(store, key),
@@ -81,7 +83,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
     auditor,
   });
 
-  /** Goes through the door, and tells of the keys that the commit changed once it stands. */
+  /** Goes through the door, and tells of what the commit changed once it stands. */
   async function change<R>(
     refs: readonly ResourceKey[],
     decide: (values: readonly CatalogValue[], look: Look) => CatalogDecision<R>,
@@ -100,7 +102,10 @@ export function createCatalog(options: CatalogOptions): Catalog {
       committed = changes;
       return { values: new Map(values.map((value, i) => [keys[i] as string, value])), changes, reply };
     });
-    for (const done of committed) if (done.type === "key") keyChanged(done.key);
+    for (const done of committed) {
+      if (done.type === "key") options.keyChanged(done.key);
+      if (done.type === "resource") options.changed(done.resource);
+    }
     return reply;
   }
 

@@ -46,6 +46,9 @@ export function createAgentReads(db: Connection): AgentReads {
      WHERE tenant = ? AND owner_provider = ? AND account = ? AND path = ? AND workspace = coalesce(?, workspace)
      ORDER BY created_at_ms DESC, live DESC LIMIT ?`,
   );
+  const byUid = db.prepare<[string, string, string], Raw<AgentRow>>(
+    `SELECT ${AGENT} FROM agent WHERE uid >= ? AND uid < ? || char(0x10ffff) AND tenant = ? ORDER BY uid`,
+  );
   const unsettled = db
     .prepare<[], string>("SELECT uid FROM agent INDEXED BY agent_unsettled WHERE unsettled = 1")
     .pluck();
@@ -98,6 +101,9 @@ export function createAgentReads(db: Connection): AgentReads {
   return {
     agent: async (uid) => record(uid),
     isLive: async (uid) => isLive.get(uid) === 1,
+    async agentsByUid(tenant, start) {
+      return byUid.all(start, start, tenant).map(toAgent);
+    },
     async incarnations({ tenant, ownerProvider, account, path, workspace, limit }) {
       return incarnations.all(tenant, ownerProvider, account, path, workspace ?? null, limit).map(toAgent);
     },

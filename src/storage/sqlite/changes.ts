@@ -1,6 +1,7 @@
 import type { KeyRecord } from "../../domain/key.js";
 import type { AuditRecord, Change, ResourceChange, SealedChange } from "../store.js";
 import { encodeAgentChange } from "./agent-changes.js";
+import { encodeAutomationChange } from "./automation-changes.js";
 import { type EncodedCommit, step } from "./step.js";
 
 export function encodeCommit(changes: readonly Change[]): EncodedCommit {
@@ -27,6 +28,11 @@ function encodeChange(out: EncodedCommit, index: number, change: Change): void {
       break;
     case "audit":
       encodeAudit(out, index, change.record);
+      break;
+    case "webhookCursor":
+    case "pullRequest":
+    case "scheduleRun":
+      encodeAutomationChange(out, index, change);
       break;
     default:
       encodeAgentChange(out, index, change);

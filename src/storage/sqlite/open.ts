@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Store } from "../store.js";
 import { createAgentReads } from "./agent-reads.js";
+import { createAutomationReads } from "./automation-reads.js";
 import { backupDatabase } from "./backup.js";
 import { createBallast, dropBallast } from "./ballast.js";
 import { type Connection, isFull, openForReading, openForWriting } from "./connection.js";
@@ -69,7 +70,11 @@ async function serve(options: SqliteStoreOptions, lock: DataLock): Promise<Store
   const { dataDir, onFatal, log, maxPendingCommits = MAX_PENDING_COMMITS } = options;
   const file = databaseFile(dataDir);
   const reader = openForReading(file);
-  const reads = { ...createReads(reader), ...createAgentReads(reader) };
+  const reads = {
+    ...createReads(reader),
+    ...createAgentReads(reader),
+    ...createAutomationReads(reader),
+  };
   // Last of what can fail: a thread that nobody stops would keep the process alive.
   const writer = await startWriter(dataDir);
   const ballast = createBallast(dataDir);

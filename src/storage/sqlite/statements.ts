@@ -1,4 +1,5 @@
 import { agentWriteStatements } from "./agent-statements.js";
+import { automationWriteStatements } from "./automation-statements.js";
 
 /** What a statement can be bound to, and what crosses to another thread cheaply. */
 export type Primitive = string | number | null | Uint8Array;
@@ -111,6 +112,10 @@ const catalogWriteStatements = {
 } as const satisfies Record<string, WriteStatement>;
 
 /** Everything the writer can do. One thread encodes the name, the other prepares the text. */
-export const writeStatements = { ...catalogWriteStatements, ...agentWriteStatements };
+export const writeStatements = {
+  ...catalogWriteStatements,
+  ...agentWriteStatements,
+  ...automationWriteStatements,
+};
 
 export type WriteStatementName = keyof typeof writeStatements;
