@@ -28,7 +28,10 @@ export async function startVictim(dataDir: string): Promise<Victim> {
   });
   const url = await new Promise<string>((resolve, reject) => {
     let out = "";
-    const late = setTimeout(() => reject(new Error(`not ready in ${START_MS} ms: ${said}`)), START_MS);
+    const late = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(new Error(`not ready in ${START_MS} ms: ${said}`));
+    }, START_MS);
     child.stdout.on("data", (chunk) => {
       out += chunk;
       const [, found] = /^listening on (\S+)\n/m.exec(out) ?? [];
