@@ -12,8 +12,8 @@ import { me, resume } from "./state/session.js";
 /** The page: for whoever is signed in, for whoever is not, and for whoever follows a shared link. */
 export function App() {
   if (parts.value[0] === "share") return <SharePage />;
-  if (me.value !== undefined) return <Shell />;
-  return key.value === "" ? <SignIn /> : <Resuming />;
+  if (key.value === "") return <SignIn />;
+  return me.value === undefined ? <Resuming /> : <Shell />;
 }
 
 /** A tab that was loaded again has its key and asks who it belongs to. */

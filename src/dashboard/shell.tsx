@@ -6,8 +6,9 @@ import { Icon, type IconName } from "./parts/icon.js";
 import { Notices } from "./parts/notice.js";
 import { ThemeSwitch } from "./parts/theme-switch.js";
 import { account, pollList, refreshList, waiting } from "./state/agent-list.js";
+import { dropKey } from "./state/key.js";
 import { hrefOf, parts } from "./state/route.js";
-import { may, me, signOut } from "./state/session.js";
+import { may, me } from "./state/session.js";
 
 interface Place {
   readonly name: string;
@@ -96,7 +97,7 @@ function Account() {
         </span>
       </p>
       <ThemeSwitch />
-      <button type="button" class="plain icon-only" aria-label="Sign out" title="Sign out" onClick={signOut}>
+      <button type="button" class="plain icon-only" aria-label="Sign out" title="Sign out" onClick={dropKey}>
         <Icon name="out" />
       </button>
     </div>

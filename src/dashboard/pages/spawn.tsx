@@ -165,6 +165,7 @@ export function SpawnPage() {
                 <TextField
                   label="US dollars"
                   type="number"
+                  step="any"
                   value={form.value.maxCostUsd}
                   onChange={set("maxCostUsd")}
                 />

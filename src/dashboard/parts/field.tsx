@@ -34,7 +34,7 @@ interface TextProps {
   options?: readonly string[];
   required?: boolean;
   mono?: boolean;
-  min?: string;
+  step?: string;
 }
 
 /** One line of text; `options` are offered, not imposed. */

@@ -9,9 +9,12 @@ import { TaskService } from "../../../gen/retinue/v1/task_service_pb.js";
 import { TimelineService } from "../../../gen/retinue/v1/timeline_service_pb.js";
 import { key, keyRefused } from "./key.js";
 
+export const bearer = (text: string) => `Bearer ${text}`;
+
 const withKey: Interceptor = (next) => async (request) => {
   const used = key.peek();
-  request.header.set("authorization", `Bearer ${used}`);
+  // A key that is being tried is sent as it is.
+  if (!request.header.has("authorization")) request.header.set("authorization", bearer(used));
   try {
     return await next(request);
   } catch (error) {

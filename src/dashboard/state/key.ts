@@ -14,7 +14,8 @@ export function keepKey(text: string): void {
 }
 
 export function dropKey(): void {
-  sessionStorage.removeItem(NAME);
+  // The key of a shared link was never kept, and does not sign anybody out.
+  if (sessionStorage.getItem(NAME) === key.peek()) sessionStorage.removeItem(NAME);
   key.value = "";
 }
 

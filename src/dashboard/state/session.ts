@@ -1,22 +1,18 @@
-import { signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import type { WhoamiResponse } from "../../../gen/retinue/v1/identity_service_pb.js";
-import { identity } from "./api.js";
-import { dropKey, keepKey, key } from "./key.js";
+import { bearer, identity } from "./api.js";
+import { keepKey, key } from "./key.js";
 
 /** Who the key of this tab belongs to; undefined until the server has said so. */
 export const me = signal<WhoamiResponse>();
 
 /** Keeps the key if the server knows it, else throws what it says. */
 export async function signIn(text: string): Promise<void> {
-  const before = key.peek();
-  key.value = text;
-  try {
-    me.value = await identity.whoami({});
+  const who = await identity.whoami({}, { headers: { authorization: bearer(text) } });
+  batch(() => {
     keepKey(text);
-  } catch (error) {
-    key.value = before;
-    throw error;
-  }
+    me.value = who;
+  });
 }
 
 /** Asks who the kept key belongs to. */
@@ -24,10 +20,9 @@ export async function resume(): Promise<void> {
   me.value = await identity.whoami({});
 }
 
-export function signOut(): void {
-  dropKey();
-  me.value = undefined;
-}
+effect(() => {
+  if (key.value === "") me.value = undefined;
+});
 
 /** Whether the key has a scope. Buttons that could only be refused are not shown. */
 export function may(scope: string): boolean {

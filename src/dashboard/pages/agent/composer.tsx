@@ -139,6 +139,7 @@ function Delivery({ when, at }: DeliveryProps) {
           <TextField
             label="Deliver at"
             type="datetime-local"
+            step="1"
             value={at.value}
             onChange={(value) => {
               at.value = value;

@@ -57,7 +57,9 @@ export function Conversation({ view }: { view: AgentView }) {
           </button>
         ) : null}
         {items.value.map((item) => (
-          <ConversationItem key={`${item.seq}${item.kind}`} item={item} />
+          <div key={item.seq} data-seq={item.seq} class="entry">
+            <ConversationItem item={item} />
+          </div>
         ))}
         {view.liveText.value === "" ? null : (
           <div class="message live">

@@ -22,7 +22,8 @@ const TURN_STATES: Readonly<Record<TurnState, string>> = {
   [TurnState.RECOVERING]: "recovering",
 };
 
-type Asked = "stop" | "kill" | "share" | undefined;
+/** A stop names the run that was on the screen when it was asked for, whatever runs by then. */
+type Asked = "kill" | "share" | { readonly stop: bigint } | undefined;
 
 /** Who it is, how it is, and what can be done to it. */
 export function AgentHeader({ view, status }: { view: AgentView; status: AgentStatus }) {
@@ -72,7 +73,7 @@ export function AgentHeader({ view, status }: { view: AgentView; status: AgentSt
           </a>
         ) : null}
         {may("agents:interrupt") && turn ? (
-          <button type="button" onClick={() => ask("stop")}>
+          <button type="button" onClick={() => ask({ stop: turn.runId })}>
             <Icon name="stop" />
             Stop run {String(turn.runId)}
           </button>
@@ -84,7 +85,7 @@ export function AgentHeader({ view, status }: { view: AgentView; status: AgentSt
           </button>
         ) : null}
       </div>
-      {asked === "stop" && turn ? <StopDialog view={view} runId={turn.runId} onClose={close} /> : null}
+      {typeof asked === "object" ? <StopDialog view={view} runId={asked.stop} onClose={close} /> : null}
       {asked === "kill" ? <KillDialog view={view} name={path.join("/")} onClose={close} /> : null}
       {asked === "share" ? <ShareDialog view={view} onClose={close} /> : null}
     </header>
