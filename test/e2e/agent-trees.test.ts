@@ -123,6 +123,26 @@ test("killed while its tree grows: every phase CANCELED in one listing, every pr
   await server.close(0);
 });
 
+test("a kill against many spawns at once: each is in the tree that ends, or refused", async () => {
+  const { server, agents, below } = await start();
+  // Nobody starts within this test: only the commits matter here.
+  const later = { description: "x", startAt: new Date(Date.now() + 3_600_000).toISOString() };
+  const ask = (path: string) => agents.ask("spawn", path, later);
+  await ask("root");
+  await Promise.all(["a", "b", "c"].map((name) => ask(`root/${name}`)));
+  const spawns = ["a", "b", "c"].flatMap((name) =>
+    Array.from({ length: 12 }, (_, i) => ask(`root/${name}/${i}`).then(() => ask(`root/${name}/${i}/leaf`))),
+  );
+  const [answers] = await Promise.all([Promise.all(spawns), agents.get("kill", "root")]);
+  for (const { status, body } of answers) {
+    const reason = body.details?.[0].reason;
+    if (status !== 200) assert.match(reason, /^PARENT_(STOPPING|TERMINAL|NOT_FOUND)$/, JSON.stringify(body));
+  }
+  assert.equal((await agents.wait("root")).reason, "WAIT_REASON_CANCELED");
+  assert.deepEqual(new Set((await below("root")).values()), new Set(["CANCELED"]));
+  await server.close(0);
+});
+
 test("a runaway is stopped by limits and by its budget, and its bill is the sum of the ledger", async () => {
   const { server, agents, below } = await start({ liveChildren: 6, liveSubtree: 9 });
   const own = "@usage 100 10 1 0.3";

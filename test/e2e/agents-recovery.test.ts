@@ -41,6 +41,24 @@ describe("kill -9 and a restart on the same folder", () => {
     );
   });
 
+  test("a parent that waits for its child goes on waiting, for the same child, and nothing is billed twice", async () => {
+    const first = await startServe();
+    await callerOf(first).spawn(
+      "waits",
+      "@usage 1 1 1 0.5\n@spawn kid | @usage 1 1 1 0.25 | @sleep 3s | @complete grown\n@await kid\n@complete both",
+    );
+    await callerOf(first).until("waits", "billed", ({ subtreeCost }) => subtreeCost === 0.75);
+    const second = await again(first, "SIGKILL");
+    const agents = callerOf(second);
+    const { status } = await agents.wait("waits");
+    assert.deepEqual([status.result, status.runCount], ["both", "1"]);
+    const events = await agents.timeline("waits");
+    assert.equal(events.filter(({ type }) => type === "EVENT_TYPE_CHILD_SPAWNED").length, 1);
+    assert.match(saidIn(events), /kid is COMPLETED: grown/);
+    const { total } = await agents.get("usage", "waits", { includeDescendants: true });
+    assert.deepEqual([total.cost, status.subtreeCost], [0.75, 0.75]);
+  });
+
   test("what was queued, deferred or being stopped is taken up again", async () => {
     const first = await startServe();
     const before = callerOf(first);

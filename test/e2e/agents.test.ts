@@ -558,6 +558,8 @@ describe("children", () => {
     assert.equal(failed.reason, "WAIT_REASON_FAILED");
     assert.match(failed.status.lastError.message, /broken/);
     assert.equal((await agents.wait("failing/kid")).reason, "WAIT_REASON_CANCELED");
+    await agents.spawn("failing", "@complete second life");
+    assert.equal((await agents.wait("failing")).status.result, "second life", "its path is free again");
   });
 
   test("a directive in a child's result is not followed by its parent", async () => {

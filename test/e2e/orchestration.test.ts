@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type AgentCaller, createAgentCaller, saidIn } from "../support/agents.js";
-import { rest, startServer, type TestServer } from "../support/server.js";
+import { encode, rest, startServer, type TestServer } from "../support/server.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of every shape
 type Json = any;
@@ -52,9 +52,7 @@ describe("talking to children", () => {
 describe("what a child has from its parent", () => {
   test("owner, workspace, environment, model and effort; not the persona, and what the spawn says wins", async () => {
     const put = (kind: string, name: string, document: object) =>
-      rest(server, server.adminKey, "POST", `/v1/catalog/${kind}/${name}`, {
-        payload: Buffer.from(JSON.stringify(document)).toString("base64"),
-      });
+      rest(server, server.adminKey, "POST", `/v1/catalog/${kind}/${name}`, { payload: encode(document) });
     for (const [kind, name] of [
       ["workspace", "site"],
       ["workspace", "other"],
@@ -119,6 +117,33 @@ describe("the bill", () => {
     const { cost, subtreeCost } = await agents.status("house");
     assert.deepEqual([cost, subtreeCost], [1, 15]);
     assert.equal((await list("house")).total.cost, 1);
+  });
+});
+
+describe("personas", () => {
+  test("bring their tasks, and a switch takes exactly those away again", async () => {
+    const persona = (name: string, id: string) =>
+      rest(server, server.adminKey, "POST", `/v1/catalog/persona/${name}`, {
+        payload: encode({ instructions: `You are a ${name}.`, tasks: [{ id, subject: `As a ${name}` }] }),
+      });
+    assert.equal((await persona("mason", "wall")).status, 200);
+    assert.equal((await persona("roofer", "roof")).status, 200);
+    const tasks = [{ id: "own", subject: "Of the caller" }];
+    await agents.spawn("builder", "@ignore\n@ask what next?", { agent: "mason", tasks });
+    const listed = async () => {
+      const { status } = await agents.wait("builder");
+      return status.tasks.map(({ id, persona: tag }: Json) => [id, tag]);
+    };
+    assert.deepEqual(await listed(), [
+      ["own", ""],
+      ["wall", "mason"],
+    ]);
+    await agents.queue("builder", "@ignore\n@ask what next?", { agent: "roofer" });
+    assert.deepEqual(await listed(), [
+      ["own", ""],
+      ["roof", "roofer"],
+    ]);
+    assert.equal((await agents.status("builder")).settings.agent, "roofer");
   });
 });
 

@@ -75,9 +75,10 @@ export function childNotified(
   context: Context,
 ): Decision<BudgetEffect> {
   const { notice, followUpId } = input;
+  const nothing: BudgetEffect = { overBudget: false, freed: false };
   const child = parent.children.find(({ uid }) => uid === notice.child.uid);
-  if (child === undefined || isTerminal(parent.phase))
-    return unchanged(parent, { overBudget: false, freed: false });
+  if (child === undefined) return unchanged(parent, nothing);
+  if (isTerminal(parent.phase)) return toTheDead(parent, notice);
   const draft = openDraft(parent);
   promoteDue(draft, context.nowMs);
   switch (notice.type) {
@@ -103,18 +104,33 @@ export function childNotified(
   return decided(draft, { overBudget: over, freed: hasFreed(parent, draft.agent) });
 }
 
+/**
+ * A failed agent's children are stopped after it. Its log has ended and nobody is told, but its path is free again only
+ * when the last of them is gone.
+ */
+function toTheDead(parent: Agent, notice: ChildNotice): Decision<BudgetEffect> {
+  const draft = openDraft(parent);
+  if (notice.type === "ended") dropChild(draft, notice);
+  return decided(draft, { overBudget: false, freed: false });
+}
+
+function dropChild(draft: Draft, { child, spent }: Extract<ChildNotice, { type: "ended" }>): void {
+  const { children, endedChildrenSpent } = draft.agent;
+  change(draft, {
+    children: children.filter(({ uid }) => uid !== child.uid),
+    endedChildrenSpent: addSpent(endedChildrenSpent, spent),
+  });
+}
+
 function childEnded(
   draft: Draft,
   notice: Extract<ChildNotice, { type: "ended" }>,
   followUpId: string,
   context: Context,
 ): void {
-  const { child, phase, result, spent } = notice;
+  const { child, phase, result } = notice;
   const { agent } = draft;
-  change(draft, {
-    children: agent.children.filter(({ uid }) => uid !== child.uid),
-    endedChildrenSpent: addSpent(agent.endedChildrenSpent, spent),
-  });
+  dropChild(draft, notice);
   recordChild(draft, EventType.CHILD_ENDED, child, phase, result);
   tellSpent(draft);
   const handedOver = agent.turn?.handedOver.includes(child.uid) ?? false;

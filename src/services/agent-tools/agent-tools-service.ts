@@ -6,7 +6,6 @@ import { gaveOutput, missingOutput, outputRefused } from "../../domain/agent/out
 import { type Task, type TaskInput, visibleTasks } from "../../domain/agent/task.js";
 import { createTasks } from "../../domain/agent/task-create.js";
 import { updateTask } from "../../domain/agent/task-update.js";
-import { fencedTurn } from "../../domain/agent/turn.js";
 import { askedInput, declaredDone } from "../../domain/agent/turn-report.js";
 import type { TurnCaller } from "../../domain/caller.js";
 import { invalidField } from "../../domain/fault.js";
@@ -31,16 +30,15 @@ const STATUSES: Readonly<Record<string, TaskStatus>> = {
 export function agentToolsService(options: AgentToolsOptions): Service {
   const { store, agents, schemas } = options;
   const calls = createTurnCalls(store, agents);
-  const { read, decide } = calls;
+  const { own, decide } = calls;
 
   /** Refuses an output that the schema in force refuses; the run keeps the reason. */
   async function checkOutput(turn: TurnCaller, output: JsonValue | undefined): Promise<void> {
-    const agent = await read(turn.uid);
+    const agent = await own(turn);
     const { outputSchema } = agent.settings.values;
-    const held = fencedTurn(agent, turn);
-    if (outputSchema === "" || held === undefined) return;
+    if (outputSchema === "" || agent.turn === undefined) return;
     const violation =
-      output === undefined ? missingOutput(agent, held) : await schemas.validate(outputSchema, output);
+      output === undefined ? missingOutput(agent, agent.turn) : await schemas.validate(outputSchema, output);
     if (violation === undefined) return;
     await decide(turn, (now, c) => outputRefused(now, { ...turn, violation }, c));
     throw invalidField("output", violation, "OUTPUT_INVALID");
@@ -50,7 +48,7 @@ export function agentToolsService(options: AgentToolsOptions): Service {
     ...childTools(options, calls),
 
     async getChecklist(_request, context) {
-      const agent = await read(turnOf(context).uid);
+      const agent = await own(turnOf(context));
       return { tasks: visibleTasks(agent).map(itemOf) };
     },
 

@@ -41,11 +41,11 @@ const DEFAULT_AWAIT_S = 30;
 const MAX_LISTED = 1000;
 
 /** What an agent can do with its children. */
-export function childTools(options: ChildToolsOptions, { read, decide }: TurnCalls): ChildTools {
+export function childTools(options: ChildToolsOptions, { read, own, decide }: TurnCalls): ChildTools {
   const { store, hub, views, spawner, commands, lendSlot } = options;
 
   async function childRow(turn: TurnCaller, name: string) {
-    const { key } = await read(turn.uid);
+    const { key } = await own(turn);
     const path = [...key.path, name];
     const { tenant, ownerProvider, account, workspace } = key;
     const query = { tenant, ownerProvider, account, workspace, path: path.join("/"), limit: 1 };
@@ -67,8 +67,8 @@ export function childTools(options: ChildToolsOptions, { read, decide }: TurnCal
   return {
     async spawnChild(request, context) {
       const turn = turnOf(context);
-      const { key: own } = await read(turn.uid);
-      const key = { ...own, path: [...own.path, request.name] };
+      const parent = await own(turn);
+      const key = { ...parent.key, path: [...parent.key.path, request.name] };
       const spawnRequest = spawnRequestOf(request);
       const made = await spawn(spawner, {
         key,
@@ -102,7 +102,7 @@ export function childTools(options: ChildToolsOptions, { read, decide }: TurnCal
     async messageChild({ name, text, messageId }, context) {
       const turn = turnOf(context);
       const row = await childRow(turn, name);
-      const { key } = await read(turn.uid);
+      const { key } = await own(turn);
       const receipt = await commands.queue(
         row,
         { ...PLAIN_MESSAGE, description: text, followUpId: messageId },
@@ -113,7 +113,7 @@ export function childTools(options: ChildToolsOptions, { read, decide }: TurnCal
     },
 
     async listChildren(_request, context) {
-      const { uid, key } = await read(turnOf(context).uid);
+      const { uid, key } = await own(turnOf(context));
       const { tenant } = key;
       const rows = await store.agents({
         tenant,

@@ -13,15 +13,17 @@ import type { CallContext } from "../service.js";
 /** Calls that speak for a turn: each is refused once that turn is over, in the commit that it would make. */
 export interface TurnCalls {
   read(uid: string): Promise<Agent>;
+  /** The agent whose turn it is. */
+  own(turn: TurnCaller): Promise<Agent>;
   /** A rule about the agent itself. */
   decide<R>(turn: TurnCaller, rule: (agent: Agent, context: Context) => AgentDecision<R>): Promise<R>;
 }
 
 export function createTurnCalls(store: Store, agents: Agents): TurnCalls {
+  const read = async (uid: string) => agentOf(requireFound(await store.agent(uid), [])).agent;
   return {
-    async read(uid) {
-      return agentOf(requireFound(await store.agent(uid), [])).agent;
-    },
+    read,
+    own: async (turn) => requireHeld(await read(turn.uid), turn),
     decide(turn, rule) {
       return agents.change("agent", (stage) => {
         const agent = requireTurn(stage, turn);
@@ -38,7 +40,10 @@ export function turnOf({ caller }: CallContext): TurnCaller {
 
 /** The agent whose turn it is, still. */
 export function requireTurn(stage: Stage, turn: TurnCaller): Agent {
-  const { agent } = stage.require(turn.uid);
+  return requireHeld(stage.require(turn.uid).agent, turn);
+}
+
+function requireHeld(agent: Agent, turn: TurnCaller): Agent {
   if (fencedTurn(agent, turn) !== undefined) return agent;
   throw failedPrecondition(
     "TURN_OVER",

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { Phase, TurnOutcome } from "../../../gen/retinue/v1/agent_pb.js";
 import { StopTurnMode } from "../../../gen/retinue/v1/agent_service_pb.js";
 import type { Agent } from "../../../src/domain/agent/agent.js";
+import { subtreeSpentOf } from "../../../src/domain/agent/budget.js";
 import { childHandedOver, childNotified } from "../../../src/domain/agent/children.js";
 import { killAgent, processesEnded } from "../../../src/domain/agent/kill.js";
 import { timePassed } from "../../../src/domain/agent/time-passed.js";
@@ -206,6 +207,15 @@ describe("children (semantics 2)", () => {
     assert.equal(tell(ended, end(done(childOf()))), ended);
     const other = parent();
     assert.equal(tell(other, end(done(childOf("x")))), other);
+  });
+  it("a failed agent lets its children go one by one, and its log stays as it ended", () => {
+    const failed = lose(withChild(running(), "c"), "fatal").agent;
+    const child = { uid: "root.c", path: ["root", "c"] };
+    const spent = { costUsd: 7, tokens: 0, turns: 1 };
+    const notice = { type: "ended", child, phase: Phase.CANCELED, result: "", spent } as const;
+    const after = childNotified(failed, { notice, followUpId: "n" }, at());
+    assert.deepEqual([after.agent.children, after.events, after.toParent], [[], [], []]);
+    assert.equal(subtreeSpentOf(after.agent).costUsd, 7);
   });
   it("adjacent news of several children are one delivery", () => {
     let agent = end(withChild(withChild(running(), "c"), "e")).agent;
