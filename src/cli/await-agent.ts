@@ -24,8 +24,10 @@ export async function awaitAgent(cli: Cli, awaited: Awaited): Promise<void> {
   const server = cli.server();
   const path = pathOf(awaited.agentId);
   const answer = await leavable(
-    (signal) =>
-      waitPatiently(server, awaited, signal, () => cli.terminal.note("connection lost; waiting on …")),
+    (signal) => {
+      if (cli.terminal.interactive) cli.terminal.note(`waiting for ${path} (Ctrl-C leaves it running)`);
+      return waitPatiently(server, awaited, signal, () => cli.terminal.note("connection lost; waiting on …"));
+    },
     () => goesOn(path),
   );
   const { status, reason } = answer;

@@ -15,9 +15,10 @@ export async function confirm({ terminal }: Cli, question: string): Promise<void
 /** A secret: typed unseen by a person, or read from standard input. */
 export async function readSecret({ terminal }: Cli, question: string): Promise<string> {
   if (!terminal.interactive) return readText("-").trim();
-  process.stderr.write(`${question}: `);
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // First this, which turns the terminal's echo off: people type as soon as they are asked.
   const lines = createInterface({ input: process.stdin, output: unseen, terminal: true });
+  process.stderr.write(`${question}: `);
   const secret = await lines.question("").finally(() => lines.close());
   process.stderr.write("\n");
   return secret.trim();
