@@ -46,22 +46,6 @@ describe("what goes wrong is said, with what to do next, and has a code of its o
       /no agent nobody\n {2}→ retinue ps --all/,
     ],
     ["a wrong option", ["ps", "--al"], () => server, () => server.adminKey, 2, /unknown option '--al'/],
-    [
-      "a wrong time",
-      ["send", "x", "hi", "--in", "soon"],
-      () => server,
-      () => server.adminKey,
-      2,
-      /--in soon: write a duration like 90s/,
-    ],
-    [
-      "what excludes each other",
-      ["send", "x", "hi", "--in", "1h", "--preempt"],
-      () => server,
-      () => server.adminKey,
-      2,
-      /--preempt means now/,
-    ],
   ];
   for (const [what, args, of, key, expected, says] of rows) {
     test(what, async () => {

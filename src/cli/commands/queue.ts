@@ -26,10 +26,11 @@ const COLUMNS: readonly Column[] = [
 
 export function addQueue(program: Command): void {
   const queue = program.command("queue").description("messages that wait for an agent");
-  const sub = (name: string) => addAddressOptions(addCommonOptions(queue.command(name)));
+  const sub = (name: string, isDefault = false) =>
+    addAddressOptions(addCommonOptions(queue.command(name, { isDefault })));
 
-  const list = sub("ls")
-    .description("list them in the order of their delivery")
+  const list = sub("ls", true)
+    .description("list them in the order of their delivery (what `retinue queue AGENT` does)")
     .argument("<agent>", AGENT_ARGUMENT);
   act<Options, [string]>(list, async (cli, options, path) => {
     const { status } = await cli.server().agents.getAgentStatus({ agentId: agentIdOf(path, options) });
