@@ -49,6 +49,8 @@ export interface Bench {
   spawn(path: string, description: string, more?: object): Promise<Json>;
   put(kind: string, name: string, document: object): Promise<void>;
   turns(): Json[];
+  /** The same on a server that was stopped and started again. */
+  reopen(): Promise<Bench>;
 }
 
 export async function openBench(backend: Backend): Promise<Bench> {
@@ -75,6 +77,7 @@ export async function benchOn(server: TestServer, backend: Backend, model: Liste
     spawn: (path, description, more = {}) =>
       agents.spawn(path, description, { model: backend.model, ...more }),
     turns: () => backend.turnsOf(model.requests),
+    reopen: async () => benchOn(await server.restart(), backend, model),
   };
 }
 

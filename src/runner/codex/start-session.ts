@@ -27,7 +27,9 @@ export async function startCodexSession(
   });
   try {
     const clientInfo = { name: "retinue", title: "Retinue", version: "1" };
-    const { userAgent } = await peer.request("initialize", { clientInfo, capabilities: null });
+    // Experimental: the end of a turn's terminals, and instructions that change.
+    const capabilities = { experimentalApi: true, requestAttestation: false };
+    const { userAgent } = await peer.request("initialize", { clientInfo, capabilities });
     peer.notify("initialized");
     const { threadId, resumed } = await openThread(peer, spec, isolated);
     const held = createTurns({
@@ -36,6 +38,7 @@ export async function startCodexSession(
       reader: createThreadReader(createTokenMeter()),
       policy: spec.permit ?? allowOwnTools,
       settings: spec.settings,
+      instructions: spec.instructions,
       outputSchema: strictSchema(spec.outputSchema),
       explain: async (error) => explained(error),
       onPrompt: () => agentProcess.guard.reset(),

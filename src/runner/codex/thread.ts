@@ -26,11 +26,10 @@ export async function openThread(peer: Peer, spec: SessionSpec, isolated: boolea
   throw new RunnerError(passing("agent_protocol", "codex opened a thread without an id"));
 }
 
-function threadParams({ cwd, settings, instructions, mcp }: SessionSpec, isolated: boolean): JsonRecord {
+function threadParams({ cwd, settings, mcp }: SessionSpec, isolated: boolean): JsonRecord {
   return {
     cwd,
     ...(settings.model === "" ? {} : { model: settings.model }),
-    ...(instructions === "" ? {} : { developerInstructions: instructions }),
     // It asks before whatever it does not trust, and the policy answers: the same as with other programs.
     approvalPolicy: "untrusted",
     // Within our view its own sandbox can neither be made nor add anything.

@@ -23,6 +23,7 @@ export interface TurnsOptions {
   readonly reader: ThreadReader;
   readonly policy: PermissionPolicy;
   readonly settings: TurnSettings;
+  readonly instructions: string;
   /** Sent with every turn; undefined: none, or none that the model's server takes. */
   readonly outputSchema: JsonRecord | undefined;
   readonly explain: (error: unknown) => Promise<TurnError>;
@@ -45,6 +46,12 @@ export function createTurns(options: TurnsOptions): Turns {
   const { peer, threadId, reader, outputSchema } = options;
   let { settings } = options;
   let turn: Turn | undefined;
+  /** Instructions of the thread's start would stay for good; these are said again when they have changed. */
+  const context = { retinue_instructions: { value: options.instructions, kind: "application" } };
+  const opening = {
+    ...(options.instructions === "" ? {} : { additionalContext: context }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+  };
 
   const tell = (updates: readonly Update[]) => {
     for (const update of updates) {
@@ -68,12 +75,11 @@ export function createTurns(options: TurnsOptions): Turns {
       .filter((part) => part.text !== "")
       .map((part) => ({ type: "text", text: part.text, text_elements: [] }));
     try {
-      const schema = outputSchema === undefined ? {} : { outputSchema };
       const answer = await peer.request("turn/start", {
         threadId,
         input,
         ...turnSettings(settings),
-        ...schema,
+        ...opening,
       });
       own.id = text(record(answer.turn).id);
       if (own.cancelAsked) interrupt(own);
@@ -100,6 +106,9 @@ export function createTurns(options: TurnsOptions): Turns {
       try {
         await start(own, prompt);
         const result = await ended;
+        // Commands run in terminals that outlive the turn; whoever stops a turn means these, too.
+        if (own.cancelAsked)
+          await peer.request("thread/backgroundTerminals/clean", { threadId }).catch(() => {});
         if (own.thrown !== undefined) throw own.thrown.error;
         return outputSchema === undefined ? result : withOutput(result, reader.lastMessage());
       } finally {

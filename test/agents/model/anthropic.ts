@@ -5,7 +5,9 @@ import {
   chooseReply,
   countTokens,
   createFailures,
+  emptyHistory,
   type History,
+  hear,
   pieces,
   type Reply,
   resolveTool,
@@ -67,9 +69,13 @@ function blocks(content: Json): Json[] {
 const NOTE = /^\s*(<[a-z_-]+[ >]|\[Request interrupted)/;
 
 function historyOf(messages: Json[] = []): History {
-  const history: History = { userTexts: [], rounds: 0, lastResult: "" };
+  const history = emptyHistory();
+  let answered = true;
   for (const message of messages) {
-    if (message.role !== "user") continue;
+    if (message.role !== "user") {
+      answered = true;
+      continue;
+    }
     const content = blocks(message.content);
     const results = content.filter((block) => block.type === "tool_result");
     if (results.length > 0) {
@@ -84,8 +90,8 @@ function historyOf(messages: Json[] = []): History {
     }
     for (const block of content) {
       if (block.type !== "text" || block.text.trim() === "" || NOTE.test(block.text)) continue;
-      history.userTexts.push(block.text);
-      history.rounds = 0;
+      hear(history, block.text, answered);
+      answered = false;
     }
   }
   return history;

@@ -5,7 +5,9 @@ import {
   chooseReply,
   countTokens,
   createFailures,
+  emptyHistory,
   type History,
+  hear,
   type OfferedTool,
   pieces,
   type Reply,
@@ -44,14 +46,15 @@ function textOf(content: Json): string {
 }
 
 function historyOf(input: Json[]): History {
-  const history: History = { userTexts: [], rounds: 0, lastResult: "" };
+  const history = emptyHistory();
   let inResults = false;
+  let answered = true;
   for (const item of input) {
     if (item.type === "message" && item.role === "user") {
       for (const part of item.content) {
         if ((part.text ?? "").trim() === "" || NOTE.test(part.text)) continue;
-        history.userTexts.push(part.text);
-        history.rounds = 0;
+        hear(history, part.text, answered);
+        answered = false;
       }
       inResults = false;
       // A look for a tool is no round of its own.
@@ -59,7 +62,10 @@ function historyOf(input: Json[]): History {
       if (!inResults) history.rounds += 1;
       history.lastResult = inResults ? `${history.lastResult}\n${textOf(item.output)}` : textOf(item.output);
       inResults = true;
-    } else inResults = false;
+    } else {
+      inResults = false;
+      answered ||= item.role === "assistant" || /_call$/.test(item.type);
+    }
   }
   return history;
 }
@@ -84,18 +90,27 @@ const id = (prefix: string) => `${prefix}_${randomUUID().replaceAll("-", "")}`;
 
 function outputOf(body: Json, reply: Reply): Json[] {
   const offered = offeredTools(body);
+  const searched = (query: string) =>
+    body.input.some((item: Json) => item.type === "tool_search_call" && item.arguments?.query === query);
   const content = [{ type: "output_text", text: reply.text, annotations: [] }];
   const message = { id: id("msg"), type: "message", role: "assistant", status: "completed", content };
-  return [...(reply.text === "" ? [] : [message]), ...reply.tools.map((use) => callOf(use, offered))];
+  return [
+    ...(reply.text === "" ? [] : [message]),
+    ...reply.tools.map((use) => callOf(use, offered, searched)),
+  ];
 }
 
-function callOf({ name, input }: { name: string; input: Json }, offered: readonly OfferedTool[]): Json {
+function callOf(
+  { name, input }: { name: string; input: Json },
+  offered: readonly OfferedTool[],
+  searched: (query: string) => boolean,
+): Json {
   const tool = resolveTool(name, offered);
   const status = "completed";
   // Programs hold MCP tools back until the model has searched for them.
-  if (tool === undefined && offered.some(({ kind }) => kind === "tool_search")) {
-    const query = name.replaceAll("_", " ");
-    const search = { status, call_id: id("call"), execution: "client", arguments: { query, limit: 8 } };
+  const query = name.replaceAll("_", " ");
+  if (tool === undefined && !searched(query) && offered.some(({ kind }) => kind === "tool_search")) {
+    const search = { status, call_id: id("call"), execution: "client", arguments: { query, limit: 50 } };
     return { id: id("tsc"), type: "tool_search_call", ...search };
   }
   const named = {

@@ -32,6 +32,8 @@ export interface ToolUse {
 export interface History {
   /** Oldest first. */
   readonly userTexts: string[];
+  /** Those since the model's last answer: a message may come in several, with notes of the service among them. */
+  fresh: string[];
   /** Tool rounds since the newest of them. */
   rounds: number;
   lastResult: string;
@@ -44,11 +46,10 @@ export interface Reply extends Pick<Step, "tools" | "hang" | "error" | "usage"> 
 const DIRECTIVE = /^\s*@(say|tool|result|recall|hang|error|usage)\b ?(.*)$/;
 
 export function chooseReply(history: History): Reply {
-  const text = history.userTexts.at(-1) ?? "";
+  const text = history.fresh.findLast((candidate) => parseScript(candidate).length > 0) ?? "";
   const steps = parseScript(text);
   const step = steps[history.rounds];
-  if (step === undefined)
-    return { ...emptyStep(), text: steps.length === 0 ? `echo: ${text.trim()}` : "done" };
+  if (step === undefined) return { ...emptyStep(), text: steps.length === 0 ? "nothing to do" : "done" };
   const parts = [...step.say];
   if (step.result) parts.push(`tool said: ${history.lastResult}`);
   if (step.recall) parts.push(`recalled: ${history.userTexts.slice(0, -1).join(" | ")}`);
@@ -106,6 +107,17 @@ function emptyStep(): Step {
     error: undefined,
     usage: undefined,
   };
+}
+
+/** Adds what people, or the service, said to the model. */
+export function hear(history: History, text: string, isAnswer: boolean): void {
+  history.userTexts.push(text);
+  history.fresh = isAnswer ? [text] : [...history.fresh, text];
+  history.rounds = 0;
+}
+
+export function emptyHistory(): History {
+  return { userTexts: [], fresh: [], rounds: 0, lastResult: "" };
 }
 
 /** A tool as an agent program offers it. */
