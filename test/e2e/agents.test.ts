@@ -725,6 +725,9 @@ describe("the checklist", () => {
     const { reason, status } = await agents.wait("forgetful");
     assert.equal(reason, "WAIT_REASON_NEEDS_INPUT");
     assert.equal(status.runCount, "1");
+    assert.equal(status.needsInput, "tasks were left open: a");
+    const prompts = saidIn(await agents.timeline("forgetful")).match(/\[script, no model\]/g);
+    assert.equal(prompts?.length, 4, "the message and three reminders");
   });
 
   test("a message's tasks come with its delivery; a cleared message brings none", async () => {

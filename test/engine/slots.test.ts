@@ -14,7 +14,7 @@ function pool(size: number) {
       const parts = uid.split(".");
       const ancestors = parts.slice(0, -1).map((_, i) => parts.slice(0, parts.length - 1 - i).join("."));
       slots.request(uid, account, ancestors);
-      if (slots.holds(uid)) slots.hold(uid, ancestors);
+      if (slots.holds(uid)) slots.hold(uid, 1, ancestors);
     },
     end(uid: string) {
       running.splice(running.indexOf(uid), 1);
@@ -138,6 +138,20 @@ describe("slots", () => {
     assert.deepEqual(running, ["a.b"]);
     end("a.b");
     assert.deepEqual(running, ["stranger"]);
+  });
+
+  test("lent by a turn that is over are not lent by the next one", () => {
+    const { ask, end, hold, lend, running } = pool(1);
+    ask("a");
+    const takeBack = lend("a");
+    hold("a", 2, []);
+    ask("a.b");
+    assert.deepEqual(running, ["a"], "the next run of the same agent has not lent it");
+    const next = lend("a");
+    takeBack();
+    assert.deepEqual(running, ["a", "a.b"], "and is not troubled by the end of the earlier call");
+    end("a.b");
+    next();
   });
 
   test("three levels of parents that wait get through any pool", () => {

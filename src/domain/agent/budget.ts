@@ -37,6 +37,11 @@ const NAMES: Record<Dimension, string> = {
   wallTime: "milliseconds since spawn",
 };
 
+/** To the billionth: sums of binary fractions would show amounts that nobody has spent. */
+export function dollars(amount: number): number {
+  return Math.round(amount * 1e9) / 1e9;
+}
+
 export function totalTokens(usage: Usage): number {
   return usage.inputTokens + usage.cachedInputTokens + usage.outputTokens;
 }
@@ -46,14 +51,14 @@ export function addUsage(a: Usage, b: Usage): Usage {
     inputTokens: a.inputTokens + b.inputTokens,
     cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
-    cost: a.cost + b.cost,
+    cost: dollars(a.cost + b.cost),
   };
 }
 
 export function addSpent(...parts: readonly Spent[]): Spent {
   const sum = { ...NOTHING_SPENT };
   for (const part of parts) for (const d of SUMMED) sum[d] += part[d];
-  return sum;
+  return { ...sum, costUsd: dollars(sum.costUsd) };
 }
 
 function pick(spent: Spent, wanted: (dimension: keyof Spent) => boolean): Spent {

@@ -1,6 +1,6 @@
 import { EventType } from "../../../gen/retinue/v1/event_pb.js";
 import type { Agent } from "./agent.js";
-import { addUsage, overBudget, totalTokens, type Usage } from "./budget.js";
+import { addUsage, dollars, overBudget, totalTokens, type Usage } from "./budget.js";
 import {
   type Context,
   change,
@@ -54,6 +54,6 @@ function nonNegative(usage: Usage): Usage {
     inputTokens: count(usage.inputTokens),
     cachedInputTokens: count(usage.cachedInputTokens),
     outputTokens: count(usage.outputTokens),
-    cost: Number.isFinite(usage.cost) ? Math.max(0, usage.cost) : 0,
+    cost: Number.isFinite(usage.cost) ? Math.max(0, dollars(usage.cost)) : 0,
   };
 }

@@ -100,7 +100,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     if (seen === undefined) return;
     const { agent, ancestors } = seen;
     const { effect, wakeAtMs } = desired(agent, clock.nowMs(), limits);
-    if (agent.turn !== undefined) slots.hold(uid, ancestors);
+    if (agent.turn !== undefined) slots.hold(uid, agent.turn.runId, ancestors);
     else if (effect.type === "request-slot") slots.turnOver(uid);
     else slots.release(uid);
     timers.set(uid, wakeAtMs);
@@ -156,7 +156,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const fence = await commit(uid, (a, context) => slotGranted(a, context));
     at("after-slot-granted");
     if (fence === undefined) slots.release(uid);
-    else slots.hold(uid, ancestors);
+    else slots.hold(uid, fence.runId, ancestors);
   }
 
   /** The process that should be there is not. */
@@ -199,7 +199,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
         if (seen?.agent.turn === undefined) continue;
         await lose(uid, seen.agent.turn);
         at("after-runner-lost");
-        slots.hold(uid, seen.ancestors);
+        slots.hold(uid, seen.agent.turn.runId, seen.ancestors);
       }
       started = true;
       await sweepAll();

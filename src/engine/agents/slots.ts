@@ -3,7 +3,7 @@ export interface Slots {
   /** Wants a slot; asking twice changes nothing. */
   request(uid: string, account: string, ancestors: readonly string[]): void;
   /** A turn is held: it uses the slot that was granted, or takes one, free or not, as a turn that outlives a restart. */
-  hold(uid: string, ancestors: readonly string[]): void;
+  hold(uid: string, run: number, ancestors: readonly string[]): void;
   /** No turn is held: a slot that was used is given back, one that has just been granted is kept. */
   turnOver(uid: string): void;
   /** Gives the slot back, or withdraws the request. */
@@ -22,6 +22,8 @@ export interface Slots {
 
 interface Holder {
   readonly state: "granted" | "used";
+  /** The run that uses it; what an earlier one has lent is not lent any more. */
+  readonly run: number;
   /** From the parent up. */
   readonly ancestors: readonly string[];
 }
@@ -41,8 +43,8 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
   const held = new Map<string, Holder>();
   /** Insertion order is the order of the accounts' turns, and within one that of its requests. */
   const waiting = new Map<string, Map<string, Asker>>();
-  /** Turns that wait for a child, and in how many calls at once. */
-  const lenders = new Map<string, number>();
+  /** Turns that wait for a child, and the calls in which they do. */
+  const lenders = new Map<string, Set<symbol>>();
   /** Borrower to lender; a slot is lent to one at a time. */
   const loans = new Map<string, string>();
   let stopped = false;
@@ -86,7 +88,7 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
     uids?.delete(uid);
     waiting.delete(account);
     if (uids !== undefined && uids.size > 0) waiting.set(account, uids);
-    held.set(uid, { state: "granted", ancestors });
+    held.set(uid, { state: "granted", run: 0, ancestors });
     granted(uid);
   }
 
@@ -105,6 +107,7 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
 
   /** What was lent by this one is lent no more; where that is too many, another lender above may step in. */
   function callIn(lender: string): void {
+    lenders.delete(lender);
     for (const [borrower, from] of loans) if (from === lender) loans.delete(borrower);
     refinance();
   }
@@ -124,9 +127,11 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
       waiting.set(account, (waiting.get(account) ?? new Map()).set(uid, { uid, account, ancestors }));
       grant();
     },
-    hold(uid, ancestors) {
+    hold(uid, run, ancestors) {
       withdraw(uid);
-      held.set(uid, { state: "used", ancestors });
+      const before = held.get(uid)?.run ?? 0;
+      held.set(uid, { state: "used", run, ancestors });
+      if (before !== 0 && before !== run) callIn(uid);
     },
     turnOver(uid) {
       if (held.get(uid)?.state === "used") drop(uid);
@@ -137,19 +142,14 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
     },
     holds: (uid) => held.has(uid),
     lend(uid) {
-      lenders.set(uid, (lenders.get(uid) ?? 0) + 1);
+      const calls = lenders.get(uid) ?? new Set();
+      const call = Symbol(uid);
+      lenders.set(uid, calls.add(call));
       refinance();
       grant();
-      let lent = true;
       return () => {
-        if (!lent) return;
-        lent = false;
-        const calls = (lenders.get(uid) ?? 1) - 1;
-        if (calls > 0) lenders.set(uid, calls);
-        else {
-          lenders.delete(uid);
-          callIn(uid);
-        }
+        calls.delete(call);
+        if (calls.size === 0 && lenders.get(uid) === calls) callIn(uid);
       };
     },
     get wanted() {

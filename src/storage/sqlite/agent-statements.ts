@@ -75,7 +75,7 @@ export const agentWriteStatements = {
       ON CONFLICT DO UPDATE
       SET model = excluded.model, input_tokens = input_tokens + excluded.input_tokens,
           cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
-          output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost, at_ms = excluded.at_ms`,
+          output_tokens = output_tokens + excluded.output_tokens, cost = round(cost + excluded.cost, 9), at_ms = excluded.at_ms`,
     mustWriteOneRow: true,
   },
   putPush: {

@@ -26,7 +26,7 @@ export function createUsageRead(
   const total = db.prepare<unknown[], UsageTotal>(
     `${TREE} SELECT coalesce(sum(input_tokens), 0) AS inputTokens,
        coalesce(sum(cached_input_tokens), 0) AS cachedInputTokens,
-       coalesce(sum(output_tokens), 0) AS outputTokens, coalesce(sum(cost), 0) AS cost
+       coalesce(sum(output_tokens), 0) AS outputTokens, round(coalesce(sum(cost), 0), 9) AS cost
      FROM tree JOIN usage USING (uid)`,
   );
   // Two statements, one committed state.
