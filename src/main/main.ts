@@ -5,6 +5,7 @@ import { createAuditor } from "../engine/audit.js";
 import { createAutomation } from "../engine/automation/automation.js";
 import { createCatalog } from "../engine/catalog/catalog.js";
 import { createCatalogReads } from "../engine/catalog/read.js";
+import { createSecrets } from "../engine/catalog/secrets.js";
 import { type Clock, systemClock } from "../engine/clock.js";
 import { createKeys } from "../engine/keys.js";
 import { admitting } from "../engine/tenancy.js";
@@ -66,6 +67,13 @@ export function createLog(level: string): Logger {
   );
 }
 
+/** Keys and settings of the server's user are none of an agent's business; a system folder has to stay visible. */
+function hiddenHome(home: string): string[] {
+  return home.split("/").filter(Boolean).length > 0 && !/^\/(usr|bin|lib|etc|opt|var)?$/.test(home)
+    ? [home]
+    : [];
+}
+
 export async function openRetinue(options: MainOptions): Promise<Retinue> {
   const { config, clock = systemClock } = options;
   const log = options.log ?? createLog(config.logLevel);
@@ -96,6 +104,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       agentsFolder,
       environment: { PATH: config.agents.path },
       isolation: options.isolation,
+      allowUnsandboxed: config.allowUnsandboxed,
     });
     const admit = await admitTenants(runner, config, store);
     const url = { server: "", mcp: "" };
@@ -116,12 +125,13 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
         home: config.home,
         localRepos: config.localRepos,
       }),
+      secretValue: createSecrets(store, vault).secretValue,
       admit,
       limits: config.limits,
       schemas,
       programs: createPrograms(config.agents),
       agentsFolder,
-      hide: [dataDir],
+      hide: [dataDir, ...hiddenHome(config.home)],
       mcpUrl: () => url.mcp,
       publicUrl,
       at(failpoint) {

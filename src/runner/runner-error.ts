@@ -24,6 +24,7 @@ export type ErrorKind =
   | "start_aborted"
   | "start_timeout"
   | "workspace_setup"
+  | "isolation_unavailable"
   | "setting_refused"
   | "backend_auth"
   | "backend_refused"

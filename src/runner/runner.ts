@@ -1,3 +1,4 @@
+import type { Confinement } from "../domain/agent/confinement.js";
 import type { TurnError } from "./runner-error.js";
 
 /**
@@ -15,6 +16,12 @@ export interface Runner {
    * Errors: `RunnerError`, and then no process is left. After `spec.signal` has fired: kind `start_aborted`.
    */
   start(spec: SessionSpec): Promise<Session>;
+
+  /** Runs a shell command in the surroundings of an agent, to its end. Errors: `RunnerError`, as of `start`. */
+  run(spec: CommandSpec): Promise<CommandResult>;
+
+  /** Why this machine, or this server, cannot keep an agent to that; undefined: it can. */
+  problem(confinement: Confinement): string | undefined;
 
   /**
    * Ends every process that carries one of these tokens, and whatever descends from it: the orphans of an earlier
@@ -56,12 +63,42 @@ export interface SessionOpening {
   readonly outputSchema: string;
 }
 
-export interface SessionSpec extends SessionOpening {
+/** What a process of an agent finds around it. */
+export interface Surroundings {
   readonly uid: string;
   /** Work folder. Like `home` it is created if missing, and must lie below `<agents folder>/<uid>`, links resolved. */
   readonly cwd: string;
   /** HOME of the program; sessions live here, so it has to stay for as long as the agent. */
   readonly home: string;
+  /** Unique per process, `[A-Za-z0-9._-]{8,128}`; no secret. */
+  readonly processToken: string;
+  /** Files and folders that must not be visible: the data folder. Without isolation this cannot be kept. */
+  readonly hide: readonly string[];
+  /** Shown read-only even below something hidden, beside what the program itself needs. */
+  readonly readable?: readonly string[] | undefined;
+  /** Of its environment; what the program itself must have wins. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** Values that no message may show. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Default: as the server is set up. */
+  readonly confinement?: Confinement | undefined;
+}
+
+export interface CommandSpec extends Surroundings {
+  /** Given to `/bin/sh`. */
+  readonly command: string;
+  readonly timeoutMs: number;
+  /** Both of its outputs, as they come. */
+  readonly onOutput: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface CommandResult {
+  readonly ended: "exited" | "timeout" | "aborted";
+  readonly code: number;
+}
+
+export interface SessionSpec extends Surroundings, SessionOpening {
   readonly program: AgentProgram;
   /** Session to go on with. Where the program cannot, a new one is opened: see `Session.resumed`. */
   readonly sessionRef?: string | undefined;
@@ -70,12 +107,6 @@ export interface SessionSpec extends SessionOpening {
   /** How the agent talks back. The key is shown to this process alone and never logged. */
   readonly mcp: { readonly url: string; readonly key: string };
   readonly settings: TurnSettings;
-  /** Unique per process, `[A-Za-z0-9._-]{8,128}`; no secret. */
-  readonly processToken: string;
-  /** Files and folders that must not be visible: the data folder. Without isolation this cannot be kept. */
-  readonly hide: readonly string[];
-  /** Shown read-only even below something hidden, beside what the program itself needs. */
-  readonly readable?: readonly string[] | undefined;
   readonly limits?: Partial<Limits> | undefined;
   /** Answers permission requests at once; by default `allowOwnTools`. */
   readonly permit?: PermissionPolicy | undefined;

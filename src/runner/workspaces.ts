@@ -49,7 +49,7 @@ export interface RepoSpec {
 export interface SetupStep {
   /** `clone shop`. */
   readonly name: string;
-  readonly state: "started" | "done" | "failed";
+  readonly state: "started" | "output" | "done" | "failed";
   readonly output: string;
 }
 
@@ -73,6 +73,9 @@ export interface ForwardSpec {
 export interface Workspace {
   /** What the process must be able to read for git to work, beside its own folders. */
   readonly readable: readonly string[];
+  /** Whether what comes after the clones was done before, and how to note that it is. */
+  readonly ready: boolean;
+  markReady(): Promise<void>;
   /** Closes `origin`; pushes under way are cut. Idempotent. */
   close(): Promise<void>;
 }

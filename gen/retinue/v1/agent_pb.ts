@@ -352,7 +352,7 @@ export type AgentRuntime = Message<"retinue.v1.AgentRuntime"> & {
   capabilities: string[];
 
   /**
-   * Isolation in force: `none` or `bwrap`.
+   * Isolation in force: `none` or `bwrap`, and what its vm-profile adds: `bwrap, 512 MiB, 64 processes`.
    *
    * @generated from field: string isolation = 4;
    */

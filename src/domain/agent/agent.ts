@@ -2,6 +2,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { Provider } from "../../../gen/retinue/v1/agent_id_pb.js";
 import type { IdlePolicy, Phase } from "../../../gen/retinue/v1/agent_pb.js";
 import type { BudgetLimits, Spent, Usage } from "./budget.js";
+import type { Confinement } from "./confinement.js";
 import type { FollowUp } from "./follow-up.js";
 import type { SettingsState } from "./settings.js";
 import type { Task } from "./task.js";
@@ -133,7 +134,10 @@ export interface Runtime {
   readonly runnerId: string;
   readonly build: string;
   readonly capabilities: readonly string[];
+  /** What is in force, in words. */
   readonly isolation: string;
+  /** What the agent must run in; undefined: as the server is set up. */
+  readonly confinement?: Confinement | undefined;
 }
 
 /** Only ever grow: they order messages and name tasks. */

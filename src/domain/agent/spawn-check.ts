@@ -78,11 +78,13 @@ function requireParent({ path, parent, liveSubtree }: SpawnPlace, limits: Limits
 /** A document that a spawn names; `kind` as in the catalog. */
 export function requireDocument<T>(
   document: T | undefined,
-  kind: "workspace" | "persona" | "environment",
+  kind: "workspace" | "persona" | "environment" | "vm-profile",
   name: string,
 ): T {
   if (document !== undefined) return document;
-  throw notFound(`${kind.toUpperCase()}_NOT_FOUND`, `there is no ${kind} ${quoted(name)}`, { [kind]: name });
+  throw notFound(`${kind.toUpperCase().replace("-", "_")}_NOT_FOUND`, `there is no ${kind} ${quoted(name)}`, {
+    [kind]: name,
+  });
 }
 
 /** Same request under the same `requestId`: the first answer again. Another: refused. */

@@ -5,6 +5,7 @@ import { createDoor } from "../door.js";
 import type { Census } from "./census.js";
 import type { AtFailpoint } from "./failpoints.js";
 import type { Hub } from "./hub.js";
+import type { Masks } from "./masks.js";
 import { openStage, type Stage } from "./stage.js";
 import { loadValue, type Value } from "./values.js";
 
@@ -24,6 +25,7 @@ export interface AgentsOptions {
   readonly limits: Limits;
   readonly hub: Hub;
   readonly census: Census;
+  readonly masks: Masks;
   /** Whether somebody waits for a slot of the pool. */
   readonly slotWanted: () => boolean;
   /** Agents that a commit changed, once it stands. */
@@ -35,7 +37,7 @@ export interface AgentsOptions {
 const REMEMBERED = 10_000;
 
 export function createAgents(options: AgentsOptions): Agents {
-  const { store, clock, limits, hub, census, slotWanted, changed, at } = options;
+  const { store, clock, limits, hub, masks, census, slotWanted, changed, at } = options;
   const door = createDoor<Value>({ store, load: (key) => loadValue(store, key), remember: REMEMBERED });
 
   return {
@@ -43,7 +45,14 @@ export function createAgents(options: AgentsOptions): Agents {
       let committed: readonly Change[] = [];
       const reply = await door.change((view) => {
         const nowMs = clock.nowMs();
-        const stage = openStage(view, { nowMs, limits, actor, slotWanted: slotWanted(), newId: clock.newId });
+        const stage = openStage(view, {
+          nowMs,
+          limits,
+          actor,
+          masks,
+          slotWanted: slotWanted(),
+          newId: clock.newId,
+        });
         const decision = stage.done(decide(stage, nowMs));
         committed = decision.changes;
         return decision;

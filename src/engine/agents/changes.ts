@@ -56,7 +56,8 @@ export function changesOf(
 }
 
 function eventChange(agent: Agent, event: DomainEvent, seq: number, moment: Moment): Change {
-  const payload = cutPayload(create(EventPayloadSchema, { kind: event.detail }));
+  const whole = create(EventPayloadSchema, { kind: event.detail });
+  const payload = cutPayload(moment.masks.payload(agent.uid, whole));
   return {
     type: "event",
     row: {

@@ -3,6 +3,7 @@ import type {
   Model,
   ModelPrices,
   Persona,
+  VmProfile,
   Workspace,
 } from "../../../gen/retinue/v1/catalog_pb.js";
 import type { Backend } from "../../../gen/retinue/v1/settings_pb.js";
@@ -12,6 +13,7 @@ import type { Document, Kind } from "../../domain/catalog/kind.js";
 import { environment } from "../../domain/catalog/kinds/environment.js";
 import { model } from "../../domain/catalog/kinds/model.js";
 import { persona } from "../../domain/catalog/kinds/persona.js";
+import { vmProfile } from "../../domain/catalog/kinds/vm-profile.js";
 import { workspace } from "../../domain/catalog/kinds/workspace.js";
 import type { ModelChoice } from "../../runner/programs.js";
 import type { Store } from "../../storage/store.js";
@@ -22,6 +24,7 @@ export interface Documents {
   workspace(tenant: string, name: string): Promise<Workspace | undefined>;
   workspaces(tenant: string): Promise<{ readonly name: string; readonly default: boolean }[]>;
   environment(tenant: string, name: string): Promise<Environment | undefined>;
+  vmProfile(tenant: string, name: string): Promise<VmProfile | undefined>;
   persona(tenant: string, name: string): Promise<PersonaDocument | undefined>;
   /** The instructions of a persona as they were at a generation. */
   instructions(tenant: string, name: string, generation: number): Promise<string>;
@@ -63,6 +66,9 @@ export function createDocuments(store: Store): Documents {
 
     environment: async (tenant, name) =>
       (await find(environment, tenant, name))?.document as Environment | undefined,
+
+    vmProfile: async (tenant, name) =>
+      (await find(vmProfile, tenant, name))?.document as VmProfile | undefined,
 
     async persona(tenant, name) {
       const found = await find(persona, tenant, name);

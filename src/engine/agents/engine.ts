@@ -7,6 +7,7 @@ import type { Workspaces } from "../../runner/workspaces.js";
 import type { Schemas } from "../../schemas/schemas.js";
 import type { Store } from "../../storage/store.js";
 import type { Auditor } from "../audit.js";
+import type { Secrets } from "../catalog/secrets.js";
 import type { Clock } from "../clock.js";
 import type { AdmitTenant } from "../tenancy.js";
 import { type AgentKeys, createAgentKeys } from "./agent-keys.js";
@@ -18,6 +19,7 @@ import type { AtFailpoint } from "./failpoints.js";
 import { createForwarder } from "./forwarder.js";
 import { createHub, type Hub } from "./hub.js";
 import { createLaunches } from "./launch.js";
+import { createMasks } from "./masks.js";
 import { createProcesses } from "./processes.js";
 import { type AgentViews, createAgentViews } from "./reads.js";
 import { createReconciler } from "./reconciler.js";
@@ -48,6 +50,7 @@ export interface AgentEngineOptions {
   readonly auditor: Auditor;
   readonly runner: Runner;
   readonly workspaces: Workspaces;
+  readonly secretValue: Secrets["secretValue"];
   readonly admit: AdmitTenant;
   readonly limits: Limits;
   readonly schemas: Schemas;
@@ -66,6 +69,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const documents = createDocuments(store);
   const launches = createLaunches(documents, options.programs);
   const hub = createHub();
+  const masks = createMasks();
   const census = createCensus(store);
   const keys = createAgentKeys(clock);
   const slots = poolConfig.builtins.get("default")?.slots ?? 1;
@@ -85,6 +89,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     limits,
     hub,
     census,
+    masks,
     slotWanted: reconciler.slotWanted,
     changed: reconciler.hint,
     at,
@@ -103,7 +108,17 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     log,
   });
   const forwarder = createForwarder({ store, clock, workspaces, log });
-  const setUp = createSetUp({ workspaces, documents, store, clock, agents, pushed: forwarder.wake });
+  const setUp = createSetUp({
+    workspaces,
+    runner,
+    documents,
+    secretValue: options.secretValue,
+    masks,
+    store,
+    clock,
+    agents,
+    pushed: forwarder.wake,
+  });
   const sessions = createSessions({
     processes,
     store,
@@ -111,13 +126,11 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     hub,
     launches,
     schemas,
+    masks,
     failed: reconciler.comeBack,
     at,
     log,
   });
-
-  /** Before its first run an agent is promised what its profile can do; the process tells the rest. */
-  const runtime = { runnerId: "", build: "", capabilities: ["deferral"], isolation: runner.isolation };
 
   return {
     agents,
@@ -136,7 +149,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
       limits,
       census,
       admit: options.admit,
-      runtime,
+      runner,
     },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
     lendSlot: reconciler.lendSlot,

@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Agent, Runtime } from "../../domain/agent/agent.js";
+import { confinementText } from "../../domain/agent/confinement.js";
 import type { Fence } from "../../domain/agent/turn.js";
-import type { PermissionPolicy, Runner, Session } from "../../runner/runner.js";
-import type { Workspace } from "../../runner/workspaces.js";
+import type { PermissionPolicy, Runner, Session, Surroundings } from "../../runner/runner.js";
 import type { Change, Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import type { AgentKeys } from "./agent-keys.js";
 import type { AtFailpoint } from "./failpoints.js";
 import type { Launch } from "./launch.js";
-import type { SetUp } from "./set-up.js";
+import type { SetUp, SetUpWorkspace } from "./set-up.js";
 
 /** The processes beneath the agents: at most one each, kept warm between turns, known to the store while they live. */
 export interface Processes {
@@ -84,14 +84,14 @@ export function createProcesses(options: ProcessesOptions): Processes {
     let policy: PermissionPolicy = () => "reject";
     let told = "";
     let session: Session;
-    let workspace: Workspace | undefined;
+    let workspace: SetUpWorkspace | undefined;
     try {
       const permit: PermissionPolicy = (request) => policy(request);
-      workspace = await options.setUp().open(agent, token, signal);
-      const { readable } = workspace;
+      const surroundings = surroundingsOf(agent, token);
+      workspace = await options.setUp().open(agent, surroundings, signal);
       session = await runner.start({
-        ...specOf(agent, launch, token, key, earlier),
-        readable,
+        ...specOf(launch, key, earlier),
+        ...workspace.surroundings,
         permit,
         signal,
       });
@@ -113,7 +113,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const process: Process = {
       session,
       identity: launch.identity,
-      runtime: { runnerId: "embedded", build: session.build, isolation: runner.isolation },
+      runtime: { runnerId: "embedded", build: session.build, isolation: isolationOf(agent) },
       bind: (fence) => keys.bind(key, fence),
       decideBy(next) {
         policy = next;
@@ -149,27 +149,30 @@ export function createProcesses(options: ProcessesOptions): Processes {
     return life;
   }
 
+  function surroundingsOf({ uid, runtime: { confinement } }: Agent, processToken: string): Surroundings {
+    const folder = join(options.agentsFolder, uid);
+    const folders = { cwd: join(folder, "work"), home: join(folder, "home") };
+    return { uid, ...folders, processToken, hide: options.hide, confinement };
+  }
+
   function specOf(
-    agent: Agent,
     { program, settings, opening }: Launch,
-    processToken: string,
     key: string,
     earlier: { sessionRef: string; costSoFar: number } | undefined,
   ) {
-    const folder = join(options.agentsFolder, agent.uid);
     return {
-      uid: agent.uid,
-      cwd: join(folder, "work"),
-      home: join(folder, "home"),
       program,
       ...opening,
       sessionRef: earlier?.sessionRef,
       costSoFar: earlier?.costSoFar,
       mcp: { url: options.mcpUrl(), key },
       settings,
-      processToken,
-      hide: options.hide,
     };
+  }
+
+  /** As it was started, which is as it was asked: the runner refuses what it cannot keep. */
+  function isolationOf({ runtime: { confinement } }: Agent): string {
+    return confinement ? confinementText(confinement) : runner.isolation;
   }
 
   async function gone(token: string, key: string): Promise<void> {

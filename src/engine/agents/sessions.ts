@@ -17,6 +17,7 @@ import type { Agents } from "./agents.js";
 import type { AtFailpoint } from "./failpoints.js";
 import type { Hub } from "./hub.js";
 import type { Launch, Launches } from "./launch.js";
+import type { Masks } from "./masks.js";
 import { nativeOutput } from "./native-output.js";
 import { permissionPolicy } from "./permissions.js";
 import type { Process, Processes } from "./processes.js";
@@ -48,6 +49,7 @@ export interface SessionsOptions {
   readonly store: Store;
   readonly agents: Agents;
   readonly hub: Hub;
+  readonly masks: Masks;
   readonly launches: Launches;
   readonly schemas: Pick<Schemas, "validate">;
   /** A start came to nothing for a reason that is no fault of the agent: to be tried again. */
@@ -63,7 +65,7 @@ interface Start {
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { processes, store, agents, hub, launches, schemas, failed, at, log } = options;
+  const { processes, store, agents, hub, masks, launches, schemas, failed, at, log } = options;
   const running = new Map<string, Fence>();
   const starting = new Map<string, Start>();
   let stopped = false;
@@ -102,7 +104,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const priced = (usage: UsageDelta): UsageDelta =>
       usage.cost > 0 || process.tellsCost() ? usage : { ...usage, cost: priceOf(usage, launch.prices) };
     const { sessionAt } = process;
-    const transcript = createTranscript({ agents, hub, uid, fence, priced, sessionAt });
+    const transcript = createTranscript({ agents, hub, masks, uid, fence, priced, sessionAt });
     process.bind(fence);
     const refused = (use: ToolUse, title: string) => void ask(uid, fence, session, { use, title });
     process.decideBy(permissionPolicy({ allow: launch.allow, granted: agent.turn?.granted, refused }));

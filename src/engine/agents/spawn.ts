@@ -1,8 +1,9 @@
 import { Code } from "../../../gen/google/rpc/code_pb.js";
 import { Phase } from "../../../gen/retinue/v1/agent_pb.js";
 import { SettingSource } from "../../../gen/retinue/v1/settings_pb.js";
-import type { Agent, AgentKey, Runtime } from "../../domain/agent/agent.js";
+import type { Agent, AgentKey } from "../../domain/agent/agent.js";
 import { childSpawned } from "../../domain/agent/children.js";
+import { confinementText } from "../../domain/agent/confinement.js";
 import type { Limits } from "../../domain/agent/limits.js";
 import { spawnSettings } from "../../domain/agent/settings-check.js";
 import { type SpawnRequest, spawnAgent, spawnFingerprint } from "../../domain/agent/spawn.js";
@@ -14,6 +15,7 @@ import {
 } from "../../domain/agent/spawn-check.js";
 import { actorOf } from "../../domain/caller.js";
 import { Fault } from "../../domain/fault.js";
+import type { Runner } from "../../runner/runner.js";
 import type { Schemas } from "../../schemas/schemas.js";
 import type { Store } from "../../storage/store.js";
 import { type Act, type Auditor, agentTarget } from "../audit.js";
@@ -21,6 +23,7 @@ import type { Clock } from "../clock.js";
 import type { AdmitTenant } from "../tenancy.js";
 import type { Agents } from "./agents.js";
 import type { Census } from "./census.js";
+import { confine } from "./confine.js";
 import type { Documents } from "./documents.js";
 import type { Launches } from "./launch.js";
 import { schemaViolationOf } from "./output-schema.js";
@@ -59,11 +62,12 @@ export interface Spawner {
   readonly census: Census;
   readonly admit: AdmitTenant;
   readonly launches: Launches;
-  /** What an agent will run on. */
-  readonly runtime: Runtime;
+  readonly runner: Runner;
 }
 
 const REQUEST_ID_LIVES_MS = 24 * 60 * 60 * 1000;
+/** Before its first run an agent is promised what its profile can do; the process tells the rest. */
+const NEW_RUNTIME = { runnerId: "", build: "", capabilities: ["deferral"] };
 const DEFAULT_MODEL = "script-a";
 
 export async function spawn(spawner: Spawner, command: SpawnCommand): Promise<Spawned> {
@@ -91,7 +95,15 @@ async function spawnInto(spawner: Spawner, command: SpawnCommand, liveAgents: nu
   const personaName = request.agent || workspace.agent || "default";
   const persona = requireDocument(await documents.persona(tenant, personaName), "persona", personaName);
   const environment = request.environment || above?.environment || workspace.environment || "default";
-  requireDocument(await documents.environment(tenant, environment), "environment", environment);
+  const { vmProfile } = requireDocument(
+    await documents.environment(tenant, environment),
+    "environment",
+    environment,
+  );
+  const profile =
+    vmProfile === ""
+      ? undefined
+      : requireDocument(await documents.vmProfile(tenant, vmProfile), "vm-profile", vmProfile);
   const models = [
     request.model,
     persona.settings?.model ?? "",
@@ -127,9 +139,9 @@ async function spawnInto(spawner: Spawner, command: SpawnCommand, liveAgents: nu
     requireProgram(settings.values.model);
     const parentUid = parent?.uid ?? "";
     const base = { nowMs, limits: spawner.limits, slotWanted: true, ancestors: [] };
-    stage.apply(
-      spawnAgent({ uid, key, parentUid, request, environment, settings, runtime: spawner.runtime }, base),
-    );
+    const confinement = confine(spawner.runner, profile, vmProfile, parent?.runtime);
+    const runtime = { ...NEW_RUNTIME, isolation: confinementText(confinement), confinement };
+    stage.apply(spawnAgent({ uid, key, parentUid, request, environment, settings, runtime }, base));
     if (parent) {
       const child = { uid, path: key.path, budget: request.budget };
       stage.apply(childSpawned(parent, child, stage.contextOf(parent)));

@@ -10,6 +10,7 @@ import type { Change } from "../../storage/store.js";
 import type { Decision } from "../door.js";
 import type { View } from "../view.js";
 import { changesOf } from "./changes.js";
+import type { Masks } from "./masks.js";
 import { type AgentValue, keys, look, type Value, type Values } from "./values.js";
 
 /** Who makes a commit, and when. */
@@ -20,6 +21,7 @@ export interface Moment {
   readonly actor: string;
   /** Somebody waits for the slot that this agent's turn may give back. */
   readonly slotWanted: boolean;
+  readonly masks: Masks;
   newId(): string;
 }
 

@@ -9,6 +9,7 @@ import type { Update, UsageDelta } from "../../runner/runner.js";
 import type { Change } from "../../storage/store.js";
 import type { Agents } from "./agents.js";
 import type { Hub } from "./hub.js";
+import type { Masks } from "./masks.js";
 
 /** Writes what a turn says and does into the log, in order: chunks go out live, whole messages are stored. */
 export interface Transcript {
@@ -21,6 +22,7 @@ export interface Transcript {
 export interface TranscriptOptions {
   readonly agents: Agents;
   readonly hub: Hub;
+  readonly masks: Masks;
   readonly uid: string;
   readonly fence: Fence;
   /** Adds what the model's prices make of tokens whose cost nobody has told. */
@@ -30,9 +32,10 @@ export interface TranscriptOptions {
 }
 
 export function createTranscript(options: TranscriptOptions): Transcript {
-  const { agents, hub, uid, fence, priced, sessionAt } = options;
+  const { agents, hub, masks, uid, fence, priced, sessionAt } = options;
   let text = "";
   let last = "";
+  let said = 0;
   let stored: Promise<unknown> = Promise.resolve();
 
   /** Late events are dropped by the fence; a lost one is no reason to end a turn. */
@@ -48,8 +51,19 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     stored.catch(() => {});
   }
 
+  /** A secret may come in pieces: as much as could be the beginning of one is held back until the end. */
+  function sayLive(all: boolean): void {
+    const shown = masks.text(uid, text);
+    const until = all ? shown.length : shown.length - masks.longest(uid);
+    if (until <= said) return;
+    hub.say(uid, { ...fence, text: shown.slice(said, until) });
+    said = until;
+  }
+
   function endMessage(partial: boolean): void {
     if (text === "") return;
+    sayLive(true);
+    said = 0;
     last = text;
     append(EventType.MESSAGE, { case: "message", value: { text, partial } });
     text = "";
@@ -65,7 +79,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       switch (update.type) {
         case "text":
           text += update.text;
-          hub.say(uid, { ...fence, text: update.text });
+          sayLive(false);
           return;
         case "toolCall": {
           endMessage(false);

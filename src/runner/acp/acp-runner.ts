@@ -1,8 +1,10 @@
+import type { Confinement } from "../../domain/agent/confinement.js";
 import { startCodexSession } from "../codex/start-session.js";
 import { endProcesses } from "../processes/hunt.js";
-import type { Limits, Runner, Session, SessionSpec } from "../runner.js";
-import { passing, RunnerError } from "../runner-error.js";
+import type { AgentProgram, Limits, Runner, Session, Surroundings } from "../runner.js";
+import { fatal, passing, RunnerError } from "../runner-error.js";
 import { type AgentProcess, startProcess } from "./agent-process.js";
+import { probeCgroups } from "./cgroups.js";
 import {
   agentEnvironment,
   type BaseEnvironment,
@@ -12,6 +14,7 @@ import {
 } from "./environment.js";
 import { prepareFolders } from "./folders.js";
 import { probeBwrap } from "./probe-bwrap.js";
+import { followCommand } from "./run-command.js";
 import { sandboxed } from "./sandbox.js";
 import { startSession } from "./start-session.js";
 
@@ -22,6 +25,8 @@ export interface AcpRunnerOptions {
   readonly environment?: Partial<BaseEnvironment> | undefined;
   /** `none` does not even look for bubblewrap. Default `auto`. */
   readonly isolation?: "auto" | "none" | undefined;
+  /** Whether a profile may do without a sandbox where there is one. Default: it may not. */
+  readonly allowUnsandboxed?: boolean | undefined;
 }
 
 const LIMITS: Limits = {
@@ -43,35 +48,84 @@ export async function createAcpRunner(options: AcpRunnerOptions): Promise<Runner
   const base = { ...DEFAULT_ENVIRONMENT, ...options.environment };
   const bwrap = options.isolation === "none" ? undefined : await probeBwrap(base);
 
-  const launch = async (asked: SessionSpec, limits: Limits): Promise<[AgentProcess, SessionSpec]> => {
+  const cgroups = await probeCgroups();
+  const isolation = bwrap === undefined ? "none" : "bwrap";
+  const byDefault: Confinement = { sandbox: isolation, network: "full", memoryMib: 0, maxProcesses: 0 };
+
+  function problem({ sandbox, network, memoryMib, maxProcesses }: Confinement): string | undefined {
+    if (sandbox === "bwrap" && bwrap === undefined)
+      return "bubblewrap does not work on this machine: install bwrap and allow it to make namespaces";
+    if (sandbox === "none" && bwrap !== undefined && options.allowUnsandboxed !== true)
+      return "agents without a sandbox can read everything here: the server's flag --allow-unsandboxed allows them";
+    if (network === "model-only") return "this server cannot keep a sandbox to the model's service yet";
+    if (memoryMib > 0 && !cgroups.memory) return "memory cannot be limited: no cgroup can be written";
+    if (maxProcesses > 0 && !cgroups.processes)
+      return "processes cannot be limited: no cgroup can be written";
+    return undefined;
+  }
+
+  const launch = async <S extends Surroundings & { readonly program: AgentProgram }>(
+    asked: S,
+    limits: Limits,
+    secrets: readonly string[],
+  ): Promise<[AgentProcess, S]> => {
+    if (!TOKEN.test(asked.processToken)) throw new Error(`processToken: must match ${TOKEN.source}`);
+    const confinement = asked.confinement ?? byDefault;
+    // A machine that has changed since the spawn: refused here too, never weakened.
+    const why = problem(confinement);
+    if (why !== undefined) throw new RunnerError(fatal("isolation_unavailable", why));
     const spec = await prepareFolders(asked, options.agentsFolder);
-    const env = agentEnvironment(spec, base);
+    const env = agentEnvironment(spec, spec.program, base);
     const path = env.PATH ?? "";
     const plain = { command: await resolveCommand(spec.program.command, path), args: spec.program.args };
+    const viewed =
+      confinement.sandbox === "none" || bwrap === undefined
+        ? plain
+        : await sandboxed(bwrap, spec, plain, path);
+    const confined = await cgroups.confined(spec.processToken, confinement, viewed);
     const started = await startProcess({
-      launch: bwrap === undefined ? plain : await sandboxed(bwrap, spec, plain, path),
+      launch: confined.launch,
       env,
       cwd: spec.cwd,
       token: spec.processToken,
       limits,
-      isolated: bwrap !== undefined,
-      secrets: [spec.mcp.key],
+      isolated: confinement.sandbox === "bwrap",
+      secrets: [...secrets, ...(spec.secrets ?? [])],
+    }).catch(async (error: unknown) => {
+      await confined.release();
+      throw error;
     });
+    void started.exited.then(confined.release);
     return [started, spec];
   };
 
   return {
-    isolation: bwrap === undefined ? "none" : "bwrap",
+    isolation,
+    problem,
+
+    async run(spec) {
+      if (spec.signal.aborted) throw aborted();
+      const args = ["-c", 'exec 2>&1; eval "$1"', "sh", spec.command];
+      const program: AgentProgram = {
+        protocol: "acp",
+        command: "/bin/sh",
+        args,
+        env: {},
+        takes: { instructions: false, outputSchema: false },
+      };
+      const [started] = await launch({ ...spec, program }, LIMITS, []);
+      return followCommand(started, spec);
+    },
 
     async start(asked) {
-      if (!TOKEN.test(asked.processToken)) throw new Error(`processToken: must match ${TOKEN.source}`);
       const limits = { ...LIMITS, ...asked.limits };
       if (asked.signal?.aborted) throw aborted();
-      const [agentProcess, spec] = await launch(asked, limits);
+      const [agentProcess, spec] = await launch(asked, limits, [asked.mcp.key]);
+      const isolated = (asked.confinement ?? byDefault).sandbox === "bwrap";
       try {
         const session =
           spec.program.protocol === "codex"
-            ? startCodexSession(agentProcess, spec, bwrap !== undefined)
+            ? startCodexSession(agentProcess, spec, isolated)
             : startSession(agentProcess, spec);
         return await unlessCut(session, limits.startMs, asked.signal);
       } catch (error) {

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import type { SessionSpec } from "../runner.js";
+import type { AgentProgram, Surroundings } from "../runner.js";
 import { fatal, RunnerError } from "../runner-error.js";
 
 /** Every process of an agent inherits it; `sweep` looks for it. */
@@ -19,11 +19,14 @@ export const DEFAULT_ENVIRONMENT: BaseEnvironment = {
 };
 
 /** Nothing is inherited: the server's environment holds keys of other people. */
-export function agentEnvironment(spec: SessionSpec, base: BaseEnvironment): Record<string, string> {
-  const { env, homeFolders = {} } = spec.program;
+export function agentEnvironment(
+  spec: Surroundings,
+  { env, homeFolders = {} }: AgentProgram,
+  base: BaseEnvironment,
+): Record<string, string> {
   const folders = Object.entries(homeFolders).map(([name, folder]) => [name, join(spec.home, folder)]);
   const own = { HOME: spec.home, [TOKEN_VARIABLE]: spec.processToken };
-  return { ...base, ...env, ...Object.fromEntries(folders), ...own };
+  return { ...base, ...spec.variables, ...env, ...Object.fromEntries(folders), ...own };
 }
 
 /** The program's absolute path. Looked up before the start, so that what is missing has a name. */

@@ -1,13 +1,16 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, normalize, relative } from "node:path";
-import type { SessionSpec } from "../runner.js";
+import type { AgentProgram, Surroundings } from "../runner.js";
 import { fatal, RunnerError } from "../runner-error.js";
 
 /**
  * Makes the agent's folders and answers with the spec on their real paths. What an agent can write, it can replace by
  * a link, and a link to elsewhere must never be handed to it as its own folder: hence both checks.
  */
-export async function prepareFolders(spec: SessionSpec, agentsFolder: string): Promise<SessionSpec> {
+export async function prepareFolders<S extends Surroundings & { readonly program: AgentProgram }>(
+  spec: S,
+  agentsFolder: string,
+): Promise<S> {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(spec.uid)) throw refused(`"${spec.uid}" is no uid`);
   const root = join(agentsFolder, spec.uid);
   try {

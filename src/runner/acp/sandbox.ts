@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import type { SessionSpec } from "../runner.js";
+import type { AgentProgram, Surroundings } from "../runner.js";
 import { bwrapArguments, type HiddenPath } from "./bwrap-view.js";
 
 /** A command line, ready to be spawned. */
@@ -12,7 +12,7 @@ export interface Launch {
 /** The agent's command line within its view; `spec` has been through `prepareFolders`. */
 export async function sandboxed(
   bwrap: string,
-  spec: SessionSpec,
+  spec: Surroundings & { readonly program: AgentProgram },
   launch: Launch,
   path: string,
 ): Promise<Launch> {

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_ENVIRONMENT } from "../acp/environment.js";
 import { fatal, passing, RunnerError } from "../runner-error.js";
@@ -71,7 +71,12 @@ export async function createGitWorkspaces(options: GitWorkspacesOptions): Promis
         },
       });
       const borrowed = spec.repos.map(({ url }) => join(places.mirror(spec.tenant, url), "objects"));
-      return { readable: [own.gate, ...GATE_PROGRAM, ...borrowed], close: gate.close };
+      return {
+        readable: [own.gate, ...GATE_PROGRAM, ...borrowed],
+        ready: await isThere(own.ready),
+        markReady: () => writeFile(own.ready, ""),
+        close: gate.close,
+      };
     },
 
     async forward({ uid, repo, branch, commit, url }) {

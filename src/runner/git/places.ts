@@ -17,6 +17,8 @@ export interface AgentPlaces {
   origin(repo: string): string;
   /** Where things are made before they are moved to their place; never visible to the agent. */
   readonly making: string;
+  /** There once the set-up is complete. */
+  readonly ready: string;
   /** Holds the socket that leads to `origin`; visible to the agent, read-only. */
   readonly gate: string;
 }
@@ -35,6 +37,7 @@ export async function createPlaces(dataDir: string): Promise<Places> {
         checkout: (repo) => join(root, "work", repo),
         origin: (repo) => join(root, "origin", `${repo}.git`),
         making: join(root, "making"),
+        ready: join(root, "ready"),
         gate: join(root, "gate"),
       };
     },
