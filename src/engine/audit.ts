@@ -15,6 +15,11 @@ export function agentTarget({ ownerProvider, account, workspace, path }: AgentKe
   return `agent/${providerName(ownerProvider)}/${account}/${workspace}/${path.join("/")}`;
 }
 
+/** The least ID of a record of this time and later. */
+export function auditIdAt(ms: number): string {
+  return Math.max(0, ms).toString(36).padStart(9, "0");
+}
+
 export interface Audited {
   readonly tenant: string;
   readonly target: string;
@@ -35,8 +40,7 @@ export function createAuditor(clock: Clock): Auditor {
   function newAuditId(nowMs: number): string {
     counter = nowMs > lastMs ? 0 : counter + 1;
     lastMs = Math.max(lastMs, nowMs);
-    const time = lastMs.toString(36).padStart(9, "0");
-    return `${time}-${counter.toString(36).padStart(5, "0")}-${clock.newId().slice(0, 8)}`;
+    return `${auditIdAt(lastMs)}-${counter.toString(36).padStart(5, "0")}-${clock.newId().slice(0, 8)}`;
   }
 
   function record(act: Act, outcome: AuditRecord["outcome"], what: Audited): AuditChange {

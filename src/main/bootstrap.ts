@@ -17,8 +17,8 @@ import { readKeyFile, writeKeyFile } from "./key-file.js";
 
 const TENANT = "codehost_app/local";
 
-/** The server itself, before anybody has a key. */
-const SYSTEM: Caller = {
+/** The server itself, where nobody calls. */
+export const SYSTEM: Caller = {
   tenant: TENANT,
   ownerProvider: Provider.CODEHOST_OAUTH,
   account: "admin",

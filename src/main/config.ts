@@ -21,6 +21,8 @@ export interface Config {
   /** File of the key that secrets are encrypted with; undefined: `master.key` in the data folder. */
   readonly masterKey: string | undefined;
   readonly metricsToLoopback: boolean;
+  /** How long what is over is kept; 0: for good. */
+  readonly retentionDays: number;
   readonly requestsPerSecond: number;
   readonly maxOpenStreams: number;
   readonly maxConnections: number;
@@ -103,6 +105,14 @@ export function addServeOptions(command: Command): Command {
     .addOption(
       limit("--requests-per-second <n>", "per key; 0: no limit", "RETINUE_REQUESTS_PER_SECOND", 2000),
     )
+    .addOption(
+      limit(
+        "--retention-days <n>",
+        "ended agents, their logs and audit records are kept so long; 0: for good",
+        "RETINUE_RETENTION_DAYS",
+        90,
+      ),
+    )
     .addOption(limit("--max-open-streams <n>", "watches and waits per key", "RETINUE_MAX_OPEN_STREAMS", 1000))
     .addOption(limit("--max-connections <n>", "connections at once", "RETINUE_MAX_CONNECTIONS", 10_000))
     .addOption(
@@ -130,6 +140,7 @@ export function configOf(command: Command): Config {
     operatorKey: o.operatorKey,
     masterKey: o.masterKey || undefined,
     metricsToLoopback: o.metricsLoopback === true,
+    retentionDays: o.retentionDays,
     requestsPerSecond: o.requestsPerSecond,
     maxOpenStreams: o.maxOpenStreams,
     maxConnections: o.maxConnections,

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Logger, pino } from "pino";
 import { createAgentEngine } from "../engine/agents/engine.js";
@@ -8,6 +9,7 @@ import { createCatalogReads } from "../engine/catalog/read.js";
 import { createSecrets } from "../engine/catalog/secrets.js";
 import { type Clock, systemClock } from "../engine/clock.js";
 import { createKeys } from "../engine/keys.js";
+import { createRetention } from "../engine/retention.js";
 import { admitting } from "../engine/tenancy.js";
 import { createVault } from "../engine/vault.js";
 import { createHttpPoster } from "../outbound/http-poster.js";
@@ -21,6 +23,7 @@ import { auditService } from "../services/audit-service.js";
 import { automationService } from "../services/automation-service.js";
 import { catalogService } from "../services/catalog-service.js";
 import { identityService } from "../services/identity-service.js";
+import { retentionService } from "../services/retention-service.js";
 import { taskService } from "../services/task-service.js";
 import { timelineService } from "../services/timeline-service.js";
 import { usageService } from "../services/usage-service.js";
@@ -30,7 +33,7 @@ import { createGuards } from "../transport/guards/guards.js";
 import { createMetrics } from "../transport/guards/metrics.js";
 import { createOpenCalls } from "../transport/guards/open-calls.js";
 import { createServer } from "../transport/server.js";
-import { bootstrap } from "./bootstrap.js";
+import { bootstrap, SYSTEM } from "./bootstrap.js";
 import { type Config, isLoopbackHost } from "./config.js";
 import { admitTenants } from "./isolation.js";
 import { masterKeyOf } from "./master-key.js";
@@ -55,6 +58,7 @@ export interface MainOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 const EXPIRY_SWEEP_MS = 1000;
 const POST_TIMEOUT_MS = 15_000;
 const CLOSE_GRACE_MS = 10_000;
@@ -145,6 +149,15 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       timeoutMs: POST_TIMEOUT_MS,
     });
     const automation = createAutomation({ store, clock, auditor, vault, catalog, engine, poster, log });
+    const retention = createRetention({
+      store,
+      clock,
+      auditor,
+      keepMs: config.retentionDays === 0 ? undefined : config.retentionDays * DAY_MS,
+      system: { caller: SYSTEM, action: "system/retention", justification: "" },
+      removeFolder: (uid) => rm(join(agentsFolder, uid), { recursive: true, force: true }),
+      log,
+    });
     const server = await createServer({
       services: [
         identityService(VERSION),
@@ -155,6 +168,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
         taskService(store, engine.commands),
         timelineService(store, engine.hub, engine.views),
         usageService(store),
+        retentionService(retention, clock),
         agentToolsService({ store, ...engine }),
       ],
       guards: createGuards({
@@ -184,6 +198,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
     url.mcp = `${agentsReachIt ? url.server : `http://127.0.0.1:${await server.listenForAgents()}`}/mcp`;
     await engine.start();
     await automation.start();
+    retention.start();
     const sweep = setInterval(() => openCalls.sweep(clock.nowMs()), EXPIRY_SWEEP_MS);
     return {
       url: url.server,
@@ -191,7 +206,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
       async close(graceMs = CLOSE_GRACE_MS) {
         clearInterval(sweep);
         // At once, both: no new turn may start while calls in flight finish.
-        await Promise.all([engine.stop(), automation.stop(), server.stop(graceMs)]);
+        await Promise.all([engine.stop(), automation.stop(), retention.stop(), server.stop(graceMs)]);
         await Promise.all([store.close(), schemas.close()]);
       },
     };

@@ -47,7 +47,7 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
         key,
         request: spawnRequestOf(request),
         requestId: request.requestId,
-        act: actOf(context),
+        act: actOf(context, request.justification),
       });
       return {
         agentId: agentIdMessage(made.key, made.uid),
@@ -102,7 +102,11 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
     async queueFollowUp(request, context) {
       if (request.preempt) requireScope(context.caller, "agents:interrupt");
       const row = await find(context, request.agentId, "change");
-      const receipt = await commands.queue(row, followUpRequestOf(request), actOf(context));
+      const receipt = await commands.queue(
+        row,
+        followUpRequestOf(request),
+        actOf(context, request.justification),
+      );
       return {
         followUpId: receipt.followUpId,
         state: receipt.state,
@@ -116,31 +120,37 @@ export function agentService({ store, hub, views, commands, spawner }: AgentServ
     async removeFollowUp(request, context) {
       const row = await find(context, request.agentId, "change");
       const { followUpId } = request;
-      return commands.decide(row, actOf(context), (agent, c) => removeFollowUp(agent, followUpId, c));
+      return commands.decide(row, actOf(context, request.justification), (agent, c) =>
+        removeFollowUp(agent, followUpId, c),
+      );
     },
 
     async clearFollowUps(request, context) {
       const row = await find(context, request.agentId, "change");
-      return commands.decide(row, actOf(context), clearFollowUps);
+      return commands.decide(row, actOf(context, request.justification), clearFollowUps);
     },
 
     async stopTurn(request, context) {
       const row = await find(context, request.agentId, "change");
       const { runId, mode } = request;
-      await commands.decide(row, actOf(context), (agent, c) => stopTurn(agent, { runId, mode }, c));
+      await commands.decide(row, actOf(context, request.justification), (agent, c) =>
+        stopTurn(agent, { runId, mode }, c),
+      );
       return {};
     },
 
     async killAgent(request, context) {
       const row = await find(context, request.agentId, "change");
-      await commands.kill(row, actOf(context));
+      await commands.kill(row, actOf(context, request.justification));
       return {};
     },
 
     async updateAgent(request, context) {
       const row = await find(context, request.agentId, "change");
       const update = { budget: request.budget && budgetOf(request.budget), labels: request.labels?.labels };
-      await commands.decide(row, actOf(context), (agent, c) => updateAgent(agent, update, c));
+      await commands.decide(row, actOf(context, request.justification), (agent, c) =>
+        updateAgent(agent, update, c),
+      );
       return { status: (await views.status(row.uid)).status };
     },
   });

@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { CatalogService, type ResourceRef } from "../../gen/retinue/v1/catalog_service_pb.js";
-import { requireJustification, resolveTenant } from "../domain/caller.js";
+import { resolveTenant } from "../domain/caller.js";
 import { assemblePayload } from "../domain/catalog/document.js";
 import type { Kind } from "../domain/catalog/kind.js";
 import { kindOf } from "../domain/catalog/kinds/index.js";
@@ -11,13 +11,13 @@ import { changeRequestRef } from "../engine/catalog/change-requests.js";
 import type { CatalogReads } from "../engine/catalog/read.js";
 import type { ResourceKey } from "../storage/store.js";
 import { cutPage, decodePageToken, pageSizeOf } from "./page.js";
-import { type CallContext, implement, type Service } from "./service.js";
+import { actOf, type CallContext, implement, type Service } from "./service.js";
 
 export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
   return implement(CatalogService, {
     async putResource(request, context) {
       const { kind, ref } = resolve(context, request.ref);
-      const act = justifiedAct(context, "justification", request.justification);
+      const act = actOf(context, request.justification);
       const write = {
         ref,
         kind,
@@ -74,7 +74,7 @@ export function catalogService(catalog: Catalog, reads: CatalogReads): Service {
 
     async deleteResource(request, context) {
       const { kind, ref } = resolve(context, request.ref);
-      const act = justifiedAct(context, "justification", request.justification);
+      const act = actOf(context, request.justification);
       const ifGeneration = request.ifGenerationMatch;
       const { generation } = await catalog.remove({ kind, ref, ifGeneration, act });
       return { generation: BigInt(generation) };
@@ -133,13 +133,8 @@ function verdictOf(
   request: { name: string; tenant?: Parameters<typeof resolveTenant>[1]; note: string },
 ) {
   const tenant = resolveTenant(context.caller, request.tenant);
-  const act = justifiedAct(context, "note", request.note);
+  const act = actOf(context, request.note, "note");
   return { ref: changeRequestRef(tenant, request.name), note: request.note, act };
-}
-
-function justifiedAct({ caller, action }: CallContext, field: string, justification: string) {
-  requireJustification(caller, field, justification);
-  return { caller, action, justification };
 }
 
 function beforeOf(pageToken: string): number | undefined {

@@ -1,6 +1,6 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
-import type { Caller } from "../domain/caller.js";
+import { type Caller, requireJustification } from "../domain/caller.js";
 import type { Act } from "../engine/audit.js";
 
 /** What a handler knows about a call beside its message. */
@@ -22,9 +22,10 @@ export type Handlers<S extends DescService> =
     ? { [Name in keyof Methods]: Handler<S["method"][Name]> }
     : never;
 
-/** Who acts, for audit, where a request has no field that says why. */
-export function actOf({ caller, action }: CallContext): Act {
-  return { caller, action, justification: "" };
+/** Who acts and why, for audit. Operators of the platform must say why; `field` is where they do. */
+export function actOf({ caller, action }: CallContext, justification: string, field = "justification"): Act {
+  requireJustification(caller, field, justification);
+  return { caller, action, justification };
 }
 
 /** A service with its handlers, ready to be mounted by every adapter of the transport. */

@@ -21,7 +21,7 @@ export function taskService(store: Store, commands: Commands): Service {
   return implement(TaskService, {
     async createTasks(request, context) {
       const row = await resolveAgent(store, context.caller, request.agentId, "change");
-      const made = await commands.decide(row, actOf(context), (agent, c) =>
+      const made = await commands.decide(row, actOf(context, request.justification), (agent, c) =>
         createTasks(agent, request.tasks, c),
       );
       const ids = new Set(made.tasks.map((task) => task.id));
@@ -33,7 +33,9 @@ export function taskService(store: Store, commands: Commands): Service {
       const { task } = request;
       if (task === undefined) throw invalidField("task", "required");
       const paths = request.updateMask?.paths ?? [];
-      await commands.decide(row, actOf(context), (agent, c) => updateTask(agent, { task, paths }, c));
+      await commands.decide(row, actOf(context, request.justification), (agent, c) =>
+        updateTask(agent, { task, paths }, c),
+      );
       const [updated] = await messages(row.uid, ({ id }) => id === task.id);
       return updated === undefined ? {} : { task: updated };
     },

@@ -216,7 +216,29 @@ export interface AgentReads {
   ): Promise<SpawnRequestRow | undefined>;
 }
 
+/** What is over, and what of it is still to be removed. */
+export interface RetentionReads {
+  /** Roots of a tenant that ended before a time, and everything below them too; oldest first. */
+  endedTrees(tenant: string, beforeMs: number, limit: number): Promise<string[]>;
+  /** An agent and everything below it, deepest first. */
+  treeOf(uid: string): Promise<string[]>;
+  /** Agents that are gone but for some of their rows and their folder. */
+  purging(): Promise<string[]>;
+  /** Whether rows of an agent are left. */
+  hasRows(uid: string): Promise<boolean>;
+}
+
+export type RetentionChange =
+  /** The agent is not to be found any more; stale unless it has ended for good. Its other rows stay for now. */
+  | { readonly type: "agentGone"; readonly uid: string }
+  /** Removes so many rows of each sort. */
+  | { readonly type: "agentRowsGone"; readonly uid: string; readonly limit: number }
+  /** Nothing of the agent is left. */
+  | { readonly type: "purged"; readonly uid: string }
+  | { readonly type: "spawnRequestsGone"; readonly beforeMs: number };
+
 export type AgentStoreChange =
+  | RetentionChange
   /** `ifVersion` 0 inserts; stale when the uid exists, or a live agent is at the path. */
   | { readonly type: "agent"; readonly row: AgentRow; readonly ifVersion: number }
   | { readonly type: "agentTexts"; readonly row: AgentTextsRow }

@@ -1,5 +1,5 @@
 import type { KeyRecord } from "../domain/key.js";
-import type { AgentReads, AgentStoreChange } from "./agent-rows.js";
+import type { AgentReads, AgentStoreChange, RetentionReads } from "./agent-rows.js";
 import type { AutomationChange, AutomationReads } from "./automation-rows.js";
 
 /**
@@ -13,7 +13,7 @@ import type { AutomationChange, AutomationReads } from "./automation-rows.js";
  * - Time and ids come in as arguments: an engine reads no clock and makes no randomness.
  * - A read sees one committed state, never half a commit.
  */
-export interface Store extends StoreReads, AgentReads, AutomationReads {
+export interface Store extends StoreReads, AgentReads, AutomationReads, RetentionReads {
   /**
    * Rejects with StaleCommit (a precondition did not hold, or an audit id is already there: nothing of this
    * commit was written), StoreFull (space runs out; reads go on), StoreBusy (too many commits pending, or another
@@ -47,6 +47,8 @@ export interface StoreReads {
   tenants(): Promise<string[]>;
   /** Newest first. */
   audit(query: AuditQuery): Promise<AuditRecord[]>;
+  /** IDs of the oldest records of a tenant, before this one. */
+  oldestAudit(tenant: string, beforeAuditId: string, limit: number): Promise<string[]>;
 }
 
 /** Tenants are written `<provider_name>/<org>`, for example `codehost_app/local`. */
@@ -113,6 +115,9 @@ export interface AuditRecord {
 export interface AuditQuery {
   readonly tenant: string;
   readonly beforeAuditId: string | undefined;
+  /** This one and later. */
+  readonly fromAuditId: string | undefined;
+  readonly outcome: AuditRecord["outcome"] | undefined;
   readonly actor: string | undefined;
   readonly action: string | undefined;
   readonly target: string | undefined;
@@ -125,6 +130,7 @@ export type Change =
   | KeyChange
   | KeyUsedChange
   | AuditChange
+  | AuditGoneChange
   | AgentStoreChange
   | AutomationChange;
 
@@ -160,6 +166,13 @@ export interface SealedChange {
   readonly tenant: string;
   readonly name: string;
   readonly sealed: Uint8Array | undefined;
+}
+
+/** Removes records of a tenant up to this one. */
+export interface AuditGoneChange {
+  readonly type: "auditGone";
+  readonly tenant: string;
+  readonly upToAuditId: string;
 }
 
 export interface AuditChange {

@@ -367,7 +367,14 @@ function keys(open: OpenStore): void {
 }
 
 function auditQuery(more: object = {}) {
-  const none = { beforeAuditId: undefined, actor: undefined, action: undefined, target: undefined };
+  const none = {
+    beforeAuditId: undefined,
+    fromAuditId: undefined,
+    outcome: undefined,
+    actor: undefined,
+    action: undefined,
+    target: undefined,
+  };
   return { tenant: TENANT, limit: 100, ...none, ...more };
 }
 

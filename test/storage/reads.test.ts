@@ -9,7 +9,14 @@ import { atEnd, keyOf, TENANT, tempDir } from "./fixtures.js";
 
 type Read = (reads: StoreReads) => Promise<unknown>;
 
-const NO_FILTER = { beforeAuditId: undefined, actor: undefined, action: undefined, target: undefined };
+const NO_FILTER = {
+  beforeAuditId: undefined,
+  fromAuditId: undefined,
+  outcome: undefined,
+  actor: undefined,
+  action: undefined,
+  target: undefined,
+};
 
 function audit(filter: Partial<AuditQuery>): Read {
   return (reads) => reads.audit({ tenant: TENANT, ...NO_FILTER, ...filter, limit: 10 });

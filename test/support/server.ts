@@ -43,6 +43,7 @@ export async function startServer(
       tls: undefined,
       operatorKey: undefined,
       masterKey: undefined,
+      retentionDays: 90,
       metricsToLoopback: false,
       requestsPerSecond: 0,
       maxOpenStreams: 1000,

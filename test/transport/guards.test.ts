@@ -72,6 +72,26 @@ describe("open calls", () => {
     assert.equal(reasonOf(held.signal.reason), "INVALID_KEY");
   });
 
+  const changed = (fields: Partial<KeyRecord>) =>
+    ({ keyId: "k", revoked: false, scopes: [], ...fields }) as KeyRecord;
+
+  test("a key that is cut down ends its calls; one that gets more, or another name, does not", () => {
+    const calls = createOpenCalls(10);
+    const held = calls.hold({ ...caller("k"), scopes: new Set(["agents:read"]) }, never);
+    calls.keyChanged(changed({ scopes: ["agents:read", "agents:kill"], displayName: "x" }));
+    assert.ok(!held.signal.aborted);
+    calls.keyChanged(changed({ scopes: ["catalog:read"] }));
+    assert.equal(reasonOf(held.signal.reason), "PERMISSION_DENIED");
+  });
+
+  test("a key whose end is moved forward ends its calls then", () => {
+    const calls = createOpenCalls(10);
+    const held = calls.hold(caller("k", 5000), never);
+    calls.keyChanged(changed({ expiresAtMs: 1000 }));
+    calls.sweep(1000);
+    assert.equal(reasonOf(held.signal.reason), "INVALID_KEY");
+  });
+
   test("a server that stops tells every call", () => {
     const calls = createOpenCalls(10);
     const held = calls.hold(caller("k"), never);

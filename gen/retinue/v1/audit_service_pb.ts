@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/audit_service.proto.
  */
 export const file_retinue_v1_audit_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZXRpbnVlL3YxL2F1ZGl0X3NlcnZpY2UucHJvdG8SCnJldGludWUudjEiowIKC0F1ZGl0UmVjb3JkEhAKCGF1ZGl0X2lkGAEgASgJEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiIKBnRlbmFudBgDIAEoCzISLnJldGludWUudjEuVGVuYW50Eg0KBWFjdG9yGAQgASgJEg4KBmtleV9pZBgFIAEoCRIOCgZhY3Rpb24YBiABKAkSDgoGdGFyZ2V0GAcgASgJEikKB291dGNvbWUYCCABKA4yGC5yZXRpbnVlLnYxLkF1ZGl0T3V0Y29tZRIVCg1qdXN0aWZpY2F0aW9uGAkgASgJEhkKEWdlbmVyYXRpb25fYmVmb3JlGAogASgDEhgKEGdlbmVyYXRpb25fYWZ0ZXIYCyABKAMikwEKF0xpc3RBdWRpdFJlY29yZHNSZXF1ZXN0EiIKBnRlbmFudBgBIAEoCzISLnJldGludWUudjEuVGVuYW50Eg0KBWFjdG9yGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIOCgZ0YXJnZXQYBCABKAkSEQoJcGFnZV9zaXplGAUgASgFEhIKCnBhZ2VfdG9rZW4YBiABKAkiXQoYTGlzdEF1ZGl0UmVjb3Jkc1Jlc3BvbnNlEigKB3JlY29yZHMYASADKAsyFy5yZXRpbnVlLnYxLkF1ZGl0UmVjb3JkEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSpgCgxBdWRpdE91dGNvbWUSHQoZQVVESVRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhYKEkFVRElUX09VVENPTUVfRE9ORRABEhkKFUFVRElUX09VVENPTUVfUkVGVVNFRBACMpEBCgxBdWRpdFNlcnZpY2USgAEKEExpc3RBdWRpdFJlY29yZHMSIy5yZXRpbnVlLnYxLkxpc3RBdWRpdFJlY29yZHNSZXF1ZXN0GiQucmV0aW51ZS52MS5MaXN0QXVkaXRSZWNvcmRzUmVzcG9uc2UiIaK7GAwKCmF1ZGl0OnJlYWSC0+STAgsSCS92MS9hdWRpdGIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_retinue_v1_access, file_retinue_v1_agent_id]);
+  fileDesc("Ch5yZXRpbnVlL3YxL2F1ZGl0X3NlcnZpY2UucHJvdG8SCnJldGludWUudjEiowIKC0F1ZGl0UmVjb3JkEhAKCGF1ZGl0X2lkGAEgASgJEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiIKBnRlbmFudBgDIAEoCzISLnJldGludWUudjEuVGVuYW50Eg0KBWFjdG9yGAQgASgJEg4KBmtleV9pZBgFIAEoCRIOCgZhY3Rpb24YBiABKAkSDgoGdGFyZ2V0GAcgASgJEikKB291dGNvbWUYCCABKA4yGC5yZXRpbnVlLnYxLkF1ZGl0T3V0Y29tZRIVCg1qdXN0aWZpY2F0aW9uGAkgASgJEhkKEWdlbmVyYXRpb25fYmVmb3JlGAogASgDEhgKEGdlbmVyYXRpb25fYWZ0ZXIYCyABKAMilAIKF0xpc3RBdWRpdFJlY29yZHNSZXF1ZXN0EiIKBnRlbmFudBgBIAEoCzISLnJldGludWUudjEuVGVuYW50Eg0KBWFjdG9yGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIOCgZ0YXJnZXQYBCABKAkSEQoJcGFnZV9zaXplGAUgASgFEhIKCnBhZ2VfdG9rZW4YBiABKAkSKQoHb3V0Y29tZRgHIAEoDjIYLnJldGludWUudjEuQXVkaXRPdXRjb21lEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXQoYTGlzdEF1ZGl0UmVjb3Jkc1Jlc3BvbnNlEigKB3JlY29yZHMYASADKAsyFy5yZXRpbnVlLnYxLkF1ZGl0UmVjb3JkEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSpgCgxBdWRpdE91dGNvbWUSHQoZQVVESVRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhYKEkFVRElUX09VVENPTUVfRE9ORRABEhkKFUFVRElUX09VVENPTUVfUkVGVVNFRBACMpEBCgxBdWRpdFNlcnZpY2USgAEKEExpc3RBdWRpdFJlY29yZHMSIy5yZXRpbnVlLnYxLkxpc3RBdWRpdFJlY29yZHNSZXF1ZXN0GiQucmV0aW51ZS52MS5MaXN0QXVkaXRSZWNvcmRzUmVzcG9uc2UiIaK7GAwKCmF1ZGl0OnJlYWSC0+STAgsSCS92MS9hdWRpdGIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_retinue_v1_access, file_retinue_v1_agent_id]);
 
 /**
  * Who did what, when and why.
@@ -156,6 +156,27 @@ export type ListAuditRecordsRequest = Message<"retinue.v1.ListAuditRecordsReques
    * @generated from field: string page_token = 6;
    */
   pageToken: string;
+
+  /**
+   * Only records with this outcome.
+   *
+   * @generated from field: retinue.v1.AuditOutcome outcome = 7;
+   */
+  outcome: AuditOutcome;
+
+  /**
+   * Only records of this time and later.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 8;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only records from before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 9;
+   */
+  until?: Timestamp | undefined;
 };
 
 /**
@@ -229,7 +250,8 @@ export const AuditOutcomeSchema: GenEnum<AuditOutcome> = /*@__PURE__*/
 
 /**
  * Reads the audit log: one record per mutation, written in the same commit, and refusals of valid keys
- * (at most a few per key and minute). Nothing can change or remove a record through the API.
+ * (at most a few per key and minute). Nothing can change a record; records go when the server's retention says so,
+ * or when a platform operator purges them, which is recorded itself.
  *
  * @generated from service retinue.v1.AuditService
  */

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file retinue/v1/task_service.proto.
  */
 export const file_retinue_v1_task_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZXRpbnVlL3YxL3Rhc2tfc2VydmljZS5wcm90bxIKcmV0aW51ZS52MSJcChJDcmVhdGVUYXNrc1JlcXVlc3QSJQoIYWdlbnRfaWQYASABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSHwoFdGFza3MYAiADKAsyEC5yZXRpbnVlLnYxLlRhc2siNgoTQ3JlYXRlVGFza3NSZXNwb25zZRIfCgV0YXNrcxgBIAMoCzIQLnJldGludWUudjEuVGFzayKLAQoRVXBkYXRlVGFza1JlcXVlc3QSJQoIYWdlbnRfaWQYASABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSHgoEdGFzaxgCIAEoCzIQLnJldGludWUudjEuVGFzaxIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siNAoSVXBkYXRlVGFza1Jlc3BvbnNlEh4KBHRhc2sYASABKAsyEC5yZXRpbnVlLnYxLlRhc2siUgoQTGlzdFRhc2tzUmVxdWVzdBIlCghhZ2VudF9pZBgBIAEoCzITLnJldGludWUudjEuQWdlbnRJZBIXCg9pbmNsdWRlX2RlbGV0ZWQYAiABKAgiNAoRTGlzdFRhc2tzUmVzcG9uc2USHwoFdGFza3MYASADKAsyEC5yZXRpbnVlLnYxLlRhc2sykwMKC1Rhc2tTZXJ2aWNlEoUBCgtDcmVhdGVUYXNrcxIeLnJldGludWUudjEuQ3JlYXRlVGFza3NSZXF1ZXN0Gh8ucmV0aW51ZS52MS5DcmVhdGVUYXNrc1Jlc3BvbnNlIjWiuxgQCg5hZ2VudHM6bWVzc2FnZYLT5JMCGzoBKiIWL3YxL2FnZW50L3Rhc2tzL2NyZWF0ZRKCAQoKVXBkYXRlVGFzaxIdLnJldGludWUudjEuVXBkYXRlVGFza1JlcXVlc3QaHi5yZXRpbnVlLnYxLlVwZGF0ZVRhc2tSZXNwb25zZSI1orsYEAoOYWdlbnRzOm1lc3NhZ2WC0+STAhs6ASoiFi92MS9hZ2VudC90YXNrcy91cGRhdGUSdwoJTGlzdFRhc2tzEhwucmV0aW51ZS52MS5MaXN0VGFza3NSZXF1ZXN0Gh0ucmV0aW51ZS52MS5MaXN0VGFza3NSZXNwb25zZSItorsYDygBCgthZ2VudHM6cmVhZILT5JMCFDoBKiIPL3YxL2FnZW50L3Rhc2tzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_field_mask, file_retinue_v1_access, file_retinue_v1_agent_id, file_retinue_v1_task]);
+  fileDesc("Ch1yZXRpbnVlL3YxL3Rhc2tfc2VydmljZS5wcm90bxIKcmV0aW51ZS52MSJzChJDcmVhdGVUYXNrc1JlcXVlc3QSJQoIYWdlbnRfaWQYASABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSHwoFdGFza3MYAiADKAsyEC5yZXRpbnVlLnYxLlRhc2sSFQoNanVzdGlmaWNhdGlvbhgDIAEoCSI2ChNDcmVhdGVUYXNrc1Jlc3BvbnNlEh8KBXRhc2tzGAEgAygLMhAucmV0aW51ZS52MS5UYXNrIqIBChFVcGRhdGVUYXNrUmVxdWVzdBIlCghhZ2VudF9pZBgBIAEoCzITLnJldGludWUudjEuQWdlbnRJZBIeCgR0YXNrGAIgASgLMhAucmV0aW51ZS52MS5UYXNrEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1qdXN0aWZpY2F0aW9uGAQgASgJIjQKElVwZGF0ZVRhc2tSZXNwb25zZRIeCgR0YXNrGAEgASgLMhAucmV0aW51ZS52MS5UYXNrIlIKEExpc3RUYXNrc1JlcXVlc3QSJQoIYWdlbnRfaWQYASABKAsyEy5yZXRpbnVlLnYxLkFnZW50SWQSFwoPaW5jbHVkZV9kZWxldGVkGAIgASgIIjQKEUxpc3RUYXNrc1Jlc3BvbnNlEh8KBXRhc2tzGAEgAygLMhAucmV0aW51ZS52MS5UYXNrMpMDCgtUYXNrU2VydmljZRKFAQoLQ3JlYXRlVGFza3MSHi5yZXRpbnVlLnYxLkNyZWF0ZVRhc2tzUmVxdWVzdBofLnJldGludWUudjEuQ3JlYXRlVGFza3NSZXNwb25zZSI1orsYEAoOYWdlbnRzOm1lc3NhZ2WC0+STAhs6ASoiFi92MS9hZ2VudC90YXNrcy9jcmVhdGUSggEKClVwZGF0ZVRhc2sSHS5yZXRpbnVlLnYxLlVwZGF0ZVRhc2tSZXF1ZXN0Gh4ucmV0aW51ZS52MS5VcGRhdGVUYXNrUmVzcG9uc2UiNaK7GBAKDmFnZW50czptZXNzYWdlgtPkkwIbOgEqIhYvdjEvYWdlbnQvdGFza3MvdXBkYXRlEncKCUxpc3RUYXNrcxIcLnJldGludWUudjEuTGlzdFRhc2tzUmVxdWVzdBodLnJldGludWUudjEuTGlzdFRhc2tzUmVzcG9uc2UiLaK7GA8oAQoLYWdlbnRzOnJlYWSC0+STAhQ6ASoiDy92MS9hZ2VudC90YXNrc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_field_mask, file_retinue_v1_access, file_retinue_v1_agent_id, file_retinue_v1_task]);
 
 /**
  * Request of CreateTasks.
@@ -39,6 +39,13 @@ export type CreateTasksRequest = Message<"retinue.v1.CreateTasksRequest"> & {
    * @generated from field: repeated retinue.v1.Task tasks = 2;
    */
   tasks: Task[];
+
+  /**
+   * Why; kept in audit. Required of platform operators, else INVALID_ARGUMENT (`JUSTIFICATION_REQUIRED`).
+   *
+   * @generated from field: string justification = 3;
+   */
+  justification: string;
 };
 
 /**
@@ -96,6 +103,13 @@ export type UpdateTaskRequest = Message<"retinue.v1.UpdateTaskRequest"> & {
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Why; kept in audit. Required of platform operators, else INVALID_ARGUMENT (`JUSTIFICATION_REQUIRED`).
+   *
+   * @generated from field: string justification = 4;
+   */
+  justification: string;
 };
 
 /**

@@ -75,7 +75,7 @@ export function childTools(options: ChildToolsOptions, { read, own, decide }: Tu
         request: spawnRequest,
         // Models repeat calls, and so does a recovery: the same request in the same run is the same child.
         requestId: `${turn.uid}/${turn.runId}/${spawnFingerprint(key, spawnRequest)}`,
-        act: actOf(context),
+        act: actOf(context, ""),
         guard: (stage) => void requireTurn(stage, turn),
       });
       return { name: request.name, phase: phaseName(made.phase) };
@@ -106,7 +106,7 @@ export function childTools(options: ChildToolsOptions, { read, own, decide }: Tu
       const receipt = await commands.queue(
         row,
         { ...PLAIN_MESSAGE, description: text, followUpId: messageId },
-        actOf(context),
+        actOf(context, ""),
         { sender: `agent ${key.path.join("/")}`, guard: (stage) => void requireTurn(stage, turn) },
       );
       return { messageId: receipt.followUpId };

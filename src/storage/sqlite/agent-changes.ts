@@ -62,6 +62,19 @@ export function encodeAgentChange(out: EncodedCommit, index: number, change: Age
     case "spawnRequest":
       encodeSpawnRequest(out, index, change.row);
       break;
+    case "agentGone":
+      step(out, "removeAgent", index).push(change.uid);
+      step(out, "beginPurge", index).push(change.uid);
+      break;
+    case "agentRowsGone":
+      encodeRowsGone(out, index, change.uid, change.limit);
+      break;
+    case "purged":
+      step(out, "endPurge", index).push(change.uid);
+      break;
+    case "spawnRequestsGone":
+      step(out, "removeSpawnRequests", index).push(change.beforeMs);
+      break;
     default:
       change satisfies never;
   }
@@ -112,4 +125,15 @@ function encodeUsage(out: EncodedCommit, index: number, row: UsageRow): void {
 function encodeSpawnRequest(out: EncodedCommit, index: number, row: SpawnRequestRow): void {
   const { tenant, ownerProvider, account, requestId, fingerprint, uid, atMs } = row;
   step(out, "putSpawnRequest", index).push(tenant, ownerProvider, account, requestId, fingerprint, uid, atMs);
+}
+
+function encodeRowsGone(out: EncodedCommit, index: number, uid: string, limit: number): void {
+  step(out, "removeEvents", index).push(uid, uid, limit);
+  step(out, "removeFollowUps", index).push(uid, uid, limit);
+  for (const rows of ["removeUsage", "removeCursors", "removePushes"] as const) {
+    step(out, rows, index).push(uid);
+  }
+  step(out, "removeTexts", index).push(uid);
+  step(out, "removeTasks", index).push(uid);
+  step(out, "removeSession", index).push(uid);
 }

@@ -26,6 +26,9 @@ function encodeChange(out: EncodedCommit, index: number, change: Change): void {
     case "sealed":
       encodeSealed(out, index, change);
       break;
+    case "auditGone":
+      step(out, "removeAudit", index).push(change.tenant, change.upToAuditId);
+      break;
     case "audit":
       encodeAudit(out, index, change.record);
       break;

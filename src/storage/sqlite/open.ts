@@ -10,6 +10,7 @@ import { createGroupCommit, startWriter } from "./group-commit.js";
 import { type DataLock, lockDataDir } from "./lock.js";
 import { MIGRATIONS_DIR, migrate } from "./migrate.js";
 import { createReads } from "./reads.js";
+import { createRetentionReads } from "./retention-reads.js";
 import { hasRoom } from "./room.js";
 
 export interface SqliteStoreOptions {
@@ -74,6 +75,7 @@ async function serve(options: SqliteStoreOptions, lock: DataLock): Promise<Store
     ...createReads(reader),
     ...createAgentReads(reader),
     ...createAutomationReads(reader),
+    ...createRetentionReads(reader),
   };
   // Last of what can fail: a thread that nobody stops would keep the process alive.
   const writer = await startWriter(dataDir);

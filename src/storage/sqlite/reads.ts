@@ -67,6 +67,11 @@ export function createReads(db: Connection): StoreReads {
       "SELECT tenant FROM key UNION SELECT tenant FROM resource UNION SELECT tenant FROM agent",
     )
     .pluck();
+  const oldestAudit = db
+    .prepare<[string, string, number], string>(
+      "SELECT audit_id FROM audit WHERE tenant = ? AND audit_id < ? ORDER BY audit_id LIMIT ?",
+    )
+    .pluck();
   const audit = createAuditRead(db);
 
   return {
@@ -93,6 +98,7 @@ export function createReads(db: Connection): StoreReads {
     async tenants() {
       return tenants.all();
     },
+    oldestAudit: async (tenant, beforeAuditId, limit) => oldestAudit.all(tenant, beforeAuditId, limit),
     async audit(query) {
       return audit(query);
     },
@@ -125,15 +131,18 @@ function toKey(row: KeyRow): KeyRecord {
 function createAuditRead(db: Connection): (query: AuditQuery) => AuditRecord[] {
   const prepared = new Map<string, Statement<unknown[], AuditRecord>>();
 
-  return ({ tenant, beforeAuditId, actor, action, target, limit }) => {
+  return ({ tenant, beforeAuditId, fromAuditId, actor, action, target, outcome, limit }) => {
     const conditions = Object.entries({
       "tenant = ?": tenant,
       "audit_id < ?": beforeAuditId,
       "actor = ?": actor,
       "action = ?": action,
       "target = ?": target,
+      "audit_id >= ?": fromAuditId,
     }).filter(([, value]) => value !== undefined);
-    const where = conditions.map(([condition]) => condition).join(" AND ");
+    // Written out, as the index over refusals needs it.
+    const literal = outcome === undefined ? [] : [`outcome = '${outcome}'`];
+    const where = [...conditions.map(([condition]) => condition), ...literal].join(" AND ");
     let statement = prepared.get(where);
     if (!statement) {
       statement = db.prepare(
@@ -150,5 +159,6 @@ function createAuditRead(db: Connection): (query: AuditQuery) => AuditRecord[] {
 /** Left to itself, the planner goes through the whole log. Of several filters, the one with fewest rows. */
 function auditIndex(where: string): string {
   const filter = ["target", "actor", "action"].find((column) => where.includes(`${column} = ?`));
-  return filter ? `INDEXED BY audit_by_${filter}` : "";
+  if (filter) return `INDEXED BY audit_by_${filter}`;
+  return where.includes("'REFUSED'") ? "INDEXED BY audit_refused" : "";
 }

@@ -1,5 +1,6 @@
 import { agentWriteStatements } from "./agent-statements.js";
 import { automationWriteStatements } from "./automation-statements.js";
+import { retentionWriteStatements } from "./retention-statements.js";
 
 /** What a statement can be bound to, and what crosses to another thread cheaply. */
 export type Primitive = string | number | null | Uint8Array;
@@ -109,6 +110,10 @@ const catalogWriteStatements = {
       ON CONFLICT DO NOTHING`,
     mustWriteOneRow: true,
   },
+  removeAudit: {
+    sql: "DELETE FROM audit WHERE tenant = ? AND audit_id <= ?",
+    mustWriteOneRow: false,
+  },
 } as const satisfies Record<string, WriteStatement>;
 
 /** Everything the writer can do. One thread encodes the name, the other prepares the text. */
@@ -116,6 +121,7 @@ export const writeStatements = {
   ...catalogWriteStatements,
   ...agentWriteStatements,
   ...automationWriteStatements,
+  ...retentionWriteStatements,
 };
 
 export type WriteStatementName = keyof typeof writeStatements;

@@ -1,12 +1,12 @@
-import type { Caller } from "../../domain/caller.js";
-import { type Fault, resourceExhausted, unauthenticated } from "../../domain/fault.js";
+import { type Caller, callerOf } from "../../domain/caller.js";
+import { type Fault, permissionDenied, resourceExhausted, unauthenticated } from "../../domain/fault.js";
 import type { KeyRecord } from "../../domain/key.js";
 import { serverStopping } from "../call.js";
 
 /** Calls that stay open: streams and waits. They end with their client, their key or the server. */
 export interface OpenCalls {
   hold(caller: Caller, client: AbortSignal): { readonly signal: AbortSignal; release(): void };
-  /** A key changed: ends its calls if it does not work any more. */
+  /** A key changed: ends its calls if it does not work any more, or not for all that it did. */
   keyChanged(record: KeyRecord): void;
   /** Ends the calls of keys that have expired. */
   sweep(nowMs: number): void;
@@ -16,7 +16,7 @@ export interface OpenCalls {
 }
 
 interface Held {
-  readonly caller: Caller;
+  caller: Caller;
   end(fault: Fault): void;
 }
 
@@ -55,8 +55,14 @@ export function createOpenCalls(maxPerKey: number): OpenCalls {
       };
     },
     keyChanged(record) {
-      if (!record.revoked) return;
-      for (const held of [...(byKey.get(record.keyId) ?? [])]) held.end(unauthenticated());
+      const now = callerOf(record);
+      for (const held of [...(byKey.get(record.keyId) ?? [])]) {
+        // A call that was let in with more than the key has now is one that would not be let in again.
+        if (record.revoked) held.end(unauthenticated());
+        else if (!keeps(held.caller, now))
+          held.end(permissionDenied("what the key allows has changed: call again"));
+        else held.caller = now;
+      }
     },
     sweep(nowMs) {
       for (const held of all()) {
@@ -71,4 +77,13 @@ export function createOpenCalls(maxPerKey: number): OpenCalls {
       return size;
     },
   };
+}
+
+function keeps(before: Caller, now: Caller): boolean {
+  const shownLess =
+    before.share !== undefined &&
+    (now.share === undefined ||
+      now.share.access < before.share.access ||
+      (before.share.includeDescendants && !now.share.includeDescendants));
+  return !shownLess && [...before.scopes].every((scope) => now.scopes.has(scope));
 }
