@@ -122,6 +122,10 @@ export function addServeOptions(command: Command): Command {
     .addOption(flag("--failpoints <list>", "point=exit,…", "RETINUE_FAILPOINTS").hideHelp());
 }
 
+export function agentConfigFor(command: Command): ProgramsConfig {
+  return agentConfigOf(command, process.env);
+}
+
 /** Turns what commander parsed into a configuration, or says what does not fit together. */
 export function configOf(command: Command): Config {
   const o = command.opts();
@@ -149,7 +153,7 @@ export function configOf(command: Command): Config {
     localRepos: localReposOf(o.localRepos),
     home: homedir(),
     allowUnsandboxed: o.allowUnsandboxed === true,
-    agents: agentConfigOf(command, process.env),
+    agents: agentConfigFor(command),
     allowPrivateWebhooks: o.allowPrivateWebhooks === true,
     failpoints: failpointsOf(o.failpoints, o.testMode === true),
   };

@@ -1,6 +1,7 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { addClientCommands } from "../cli/index.js";
-import { addServeOptions, configOf, dataOption } from "./config.js";
+import { addAgentOptions } from "./agent-config.js";
+import { addServeOptions, agentConfigFor, configOf, dataOption } from "./config.js";
 import { VERSION } from "./version.js";
 
 /** The whole command line, not yet run. */
@@ -21,6 +22,14 @@ export function createProgram(): Command {
       // Loaded when it is wanted: the other commands need none of the server.
       const { serve } = await import("./serve.js");
       await serve(config);
+    });
+
+  addAgentOptions(program.command("doctor"))
+    .description("say which agent programs are installed, what is missing and how to install it")
+    .addOption(new Option("-o, --output <format>", "text or json").choices(["text", "json"]).default("text"))
+    .action(async ({ output }: { output: "text" | "json" }, command: Command) => {
+      const { doctor } = await import("./doctor.js");
+      await doctor(agentConfigFor(command), output);
     });
 
   program
