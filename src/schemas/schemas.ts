@@ -22,7 +22,8 @@ export interface SchemasOptions {
 /** Two, so that one runaway does not hold up everybody else for its whole time. */
 const THREADS = 2;
 const MAX_WAITING = 64;
-const DEFAULTS: SchemasOptions = { limitMs: 2000 };
+/** Wall time, on a machine that may be busy: long enough for any honest schema. */
+const DEFAULTS: SchemasOptions = { limitMs: 5000 };
 
 export function createSchemas({ limitMs }: SchemasOptions = DEFAULTS): Schemas {
   const threads = Array.from({ length: THREADS }, () => createThread(limitMs));

@@ -42,6 +42,15 @@ describe("talking to children", () => {
     assert.equal((await agents.wait("repeats/kid")).status.needsInput, "a?");
   });
 
+  test("a child of an earlier incarnation is nobody's child any more", async () => {
+    await agents.spawn("phoenix", "@spawn kid | @complete old\n@await kid\n@complete");
+    await agents.wait("phoenix");
+    await agents.spawn("phoenix", "@await kid\n@complete alone");
+    assert.equal((await agents.wait("phoenix")).status.result, "alone");
+    const said = saidIn(await agents.timeline("phoenix"));
+    assert.match(said, /refused: no agent phoenix\/kid/);
+  });
+
   test("a message to a child that is not there is refused, and the script goes on", async () => {
     await agents.spawn("calls-out", "@message nobody | hello\n@complete went on");
     assert.equal((await agents.wait("calls-out")).status.result, "went on");

@@ -98,7 +98,7 @@ export type SpawnAgentRequest = Message<"retinue.v1.SpawnAgentRequest"> & {
 
   /**
    * JSON Schema 2020-12 for the structured result, self-contained, at most 64 KiB. Compiled when it is received; one
-   * that cannot be, or takes longer than two seconds: INVALID_ARGUMENT `SCHEMA_INVALID` with the JSON pointer. A
+   * that cannot be, or takes longer than five seconds: INVALID_ARGUMENT `SCHEMA_INVALID` with the JSON pointer. A
    * result is validated when the agent reports it; one that does not fit is refused to the agent. A turn that ends
    * without a valid result gets up to three further prompts in the same run, then the agent rests
    * WAITING_FOR_INPUT with `last_error`.

@@ -50,7 +50,8 @@ export function childTools(options: ChildToolsOptions, { read, own, decide }: Tu
     const { tenant, ownerProvider, account, workspace } = key;
     const query = { tenant, ownerProvider, account, workspace, path: path.join("/"), limit: 1 };
     const [row] = await store.incarnations(query);
-    return requireFound(row, path);
+    // An earlier incarnation of the parent may have had a child of that name.
+    return requireFound(row?.parentUid === turn.uid ? row : undefined, path);
   }
 
   /** A turn that only waits needs no slot; one whose child has something to say already does not wait. */
