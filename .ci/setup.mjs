@@ -53,7 +53,7 @@ const wanted = {
     grpc_python_plugin: ["python3-grpcio", "protobuf-compiler", "protobuf-compiler-grpc"],
     openssl: ["openssl"],
   },
-  "--ui": { chromium: ["chromium", "fonts-dejavu-core"] },
+  "--ui": { chromium: ["chromium", "fonts-inter", "fonts-dejavu-core"] },
   "--bench": { h2load: ["nghttp2-client"], cc: ["gcc", "libc6-dev"] },
 };
 const missing = Object.entries(wanted[process.argv[2]] ?? {}).flatMap(([command, packages]) =>

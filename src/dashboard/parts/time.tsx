@@ -12,6 +12,15 @@ export function Ago({ ms }: { ms: number | undefined }) {
   );
 }
 
+/** For how long, kept up to date. */
+export function For({ ms = now.value }: { ms: number | undefined }) {
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={dateTime(ms)}>
+      {duration(now.value - ms)}
+    </time>
+  );
+}
+
 /** How long until, to the second. */
 export function Countdown({ ms }: { ms: number }) {
   const left = ms - now.value;

@@ -141,7 +141,9 @@ function followUpItem(type: EventType, { followUp, reason }: FollowUpChanged): B
   if (type === EventType.FOLLOW_UP_DELIVERED) return { kind: "said", sender, text };
   const short = firstLine(text);
   if (type === EventType.FOLLOW_UP_CLEARED) return note(`Discarded (${reason}): ${short}`, { tone: "bad" });
-  if (type === EventType.FOLLOW_UP_REMOVED) return note(`Taken back: ${short}`, {});
+  // News of a child that the agent has been told otherwise takes itself back.
+  if (type === EventType.FOLLOW_UP_REMOVED)
+    return note(`Taken back: ${short}`, { minor: sender === "platform" });
   if (type === EventType.FOLLOW_UP_DEFERRED) return note(`Deferred: ${short}`, {});
   return note(`Queued: ${short}`, { minor: true });
 }

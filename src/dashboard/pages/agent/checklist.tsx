@@ -64,13 +64,16 @@ function TaskItem({ task, waitsFor, onChange }: TaskItemProps) {
         <input
           type="checkbox"
           checked={completed}
+          indeterminate={task.status === TaskStatus.IN_PROGRESS}
           aria-label={`${task.subject} (${label})`}
+          title={label}
           onChange={(event) => onChange(event.currentTarget.checked)}
         />
-      ) : null}
-      <span class="mark" role="img" aria-label={label} title={label}>
-        {mark}
-      </span>
+      ) : (
+        <span class="mark" role="img" aria-label={label} title={label}>
+          {mark}
+        </span>
+      )}
       <div>
         <p>
           {task.subject} <span class="tag mono">{task.id}</span>

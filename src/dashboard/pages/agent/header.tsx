@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
-import { type AgentStatus, TurnState } from "../../../../gen/retinue/v1/agent_pb.js";
+import { type AgentStatus, Phase, TurnState } from "../../../../gen/retinue/v1/agent_pb.js";
 import { Icon } from "../../parts/icon.js";
 import { PhaseBadge } from "../../parts/phase.js";
-import { Ago, Countdown } from "../../parts/time.js";
+import { Countdown, For } from "../../parts/time.js";
 import { entries } from "../../state/agent-list.js";
 import type { AgentView } from "../../state/agent-view.js";
 import { agentHref, hrefOf } from "../../state/route.js";
 import { may } from "../../state/session.js";
 import { ancestorsOf } from "../../state/tree.js";
 import { count, money, msOf } from "../../text/format.js";
-import { isAlive, isTerminal } from "../../text/phases.js";
+import { isAlive } from "../../text/phases.js";
 import { KillDialog } from "./kill-dialog.js";
 import { ShareDialog } from "./share-dialog.js";
 import { StopDialog } from "./stop-dialog.js";
@@ -40,7 +40,7 @@ export function AgentHeader({ view, status }: { view: AgentView; status: AgentSt
         <p class="facts">
           <PhaseBadge phase={status.phase} />
           <span>
-            <Ago ms={msOf(status.phaseSince)} />
+            for <For ms={msOf(status.phaseSince)} />
           </span>
           {turn ? (
             <span>
@@ -48,7 +48,7 @@ export function AgentHeader({ view, status }: { view: AgentView; status: AgentSt
             </span>
           ) : null}
           {status.pendingReason === "" ? null : <span>{status.pendingReason}</span>}
-          {status.nextWakeAt && !isTerminal(status.phase) ? (
+          {status.nextWakeAt && status.phase === Phase.SLEEPING ? (
             <span>
               wakes <Countdown ms={msOf(status.nextWakeAt) ?? 0} />
             </span>
