@@ -54,7 +54,7 @@ const wanted = {
     openssl: ["openssl"],
   },
   "--ui": { chromium: ["chromium", "fonts-inter", "fonts-dejavu-core"] },
-  "--bench": { h2load: ["nghttp2-client"], cc: ["gcc", "libc6-dev"] },
+  "--bench": { h2load: ["nghttp2-client"], cc: ["gcc", "libc6-dev"], etcd: ["etcd-server"] },
 };
 const missing = Object.entries(wanted[process.argv[2]] ?? {}).flatMap(([command, packages]) =>
   spawnSync("which", [command]).status === 0 ? [] : packages,
@@ -63,7 +63,8 @@ if (missing.length > 0) {
   const mayInstall = process.getuid?.() === 0 && spawnSync("which", ["apt-get"]).status === 0;
   if (mayInstall) {
     console.log(`Installing ${missing.join(", ")} …`);
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    // RUNLEVEL: what is installed must not start services of its own.
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
     execFileSync("apt-get", ["update", "-qq"], { stdio: ["ignore", "ignore", "inherit"], env });
     execFileSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], {
       stdio: ["ignore", "ignore", "inherit"],

@@ -5,7 +5,7 @@ import { openIdle } from "./idle-calls.js";
 import { type Memory, memoryOf, memoryProbe } from "./memory.js";
 import { probe } from "./probe.js";
 import type { ServerProcess } from "./process.js";
-import { agentShapes, spawnAgents } from "./queue-requests.js";
+import { agentShapes, spawnWaiting } from "./queue-requests.js";
 import type { RequestShape } from "./requests.js";
 import { type RetinueProcess, startRetinue } from "./retinue.js";
 
@@ -33,7 +33,7 @@ export async function measureIdle(
   for (const [at, [name, shape, streams]] of SORTS.entries()) {
     const server = await startRetinue(join(tempDir, `idle-${at}`), memoryProbe(file), limits);
     started.push(server);
-    await spawnAgents(server, AGENTS, "@sleep 3600s");
+    await spawnWaiting(server, AGENTS);
     const shapes = Array.from({ length: AGENTS }, (_, i) => shape(agentShapes(i)));
     // Code that is compiled by the first calls, and pools that they fill, belong to no call.
     await measureOne(server, file, shapes, Math.ceil(count / 20), streams);

@@ -46,7 +46,7 @@ export function startServer(
       const port = /^listening on http:\/\/127\.0\.0\.1:(\d+)$/m.exec(output)?.[1];
       if (port === undefined) return;
       clearTimeout(late);
-      resolve({ pid: child.pid as number, port: Number(port), stop: () => stop(child) });
+      resolve({ pid: child.pid as number, port: Number(port), stop: () => stopChild(child) });
     });
   });
 }
@@ -109,7 +109,7 @@ function statSeconds(file: string): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-function stop(child: ChildProcess): Promise<void> {
+export function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     const hard = setTimeout(() => child.kill("SIGKILL"), STOP_WITHIN_MS);
@@ -121,7 +121,7 @@ function stop(child: ChildProcess): Promise<void> {
   });
 }
 
-function track(child: ChildProcess): ChildProcess {
+export function track(child: ChildProcess): ChildProcess {
   children.add(child);
   child.once("exit", () => children.delete(child));
   return child;

@@ -93,8 +93,9 @@ export function framed(message: Uint8Array): Buffer {
   return Buffer.concat([prefix, message]);
 }
 
+/** `key` empty: none, for servers that know no keys. */
 export function requestHeaders({ protocol, body }: RequestShape, key: string): Record<string, string> {
-  const authorization = `Bearer ${key}`;
-  if (protocol === "grpc") return { authorization, "content-type": "application/grpc", te: "trailers" };
-  return body === undefined ? { authorization } : { authorization, "content-type": "application/json" };
+  const authorization: Record<string, string> = key === "" ? {} : { authorization: `Bearer ${key}` };
+  if (protocol === "grpc") return { ...authorization, "content-type": "application/grpc", te: "trailers" };
+  return body === undefined ? authorization : { ...authorization, "content-type": "application/json" };
 }

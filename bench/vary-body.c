@@ -3,7 +3,8 @@
  *
  * VARY_BODY="<at> <step> <name at>": the eight bytes at <at>, <at> + <step>, … are letters of the file to which one
  * hexadecimal digit of the counter each is added, which works in plain text and inside base64 alike. To the byte at
- * <name at> the counter modulo VARY_NAMES is added, so that requests take the documents in turn; -1: no such byte. */
+ * <name at> the counter modulo VARY_NAMES is added, so that requests take the names in turn; -1: no such byte. Beyond
+ * eight names the byte before it counts the eights. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,7 +23,11 @@ static ssize_t vary(const char *call, int fd, char *buffer, size_t size, off_t o
   if (offset != 0 || !places || sscanf(places, "%ld %ld %ld", &at, &step, &name_at) != 3) return length;
   if (length <= at + (DIGITS - 1) * step) return length;
   for (int i = 0; i < DIGITS; i++) buffer[at + i * step] += counter >> (4 * i) & 15;
-  if (name_at >= 0 && names) buffer[name_at] += counter % (unsigned)atol(names);
+  if (name_at > 0 && names) {
+    unsigned name = counter % (unsigned)atol(names);
+    buffer[name_at] += name % 8;
+    buffer[name_at - 1] += name / 8;
+  }
   counter++;
   return length;
 }
