@@ -5,11 +5,13 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Command } from "commander";
 import { AgentIdSchema } from "../../gen/retinue/v1/agent_id_pb.js";
 import { Phase } from "../../gen/retinue/v1/agent_pb.js";
+import { AgentListEntrySchema } from "../../gen/retinue/v1/agent_service_pb.js";
 import { InputFormat } from "../../gen/retinue/v1/catalog_pb.js";
 import { EventSchema, EventType } from "../../gen/retinue/v1/event_pb.js";
 import { FollowUpState } from "../../gen/retinue/v1/follow_up_pb.js";
 import { TaskStatus } from "../../gen/retinue/v1/task_pb.js";
 import { type WatchResponse, WatchResponseSchema } from "../../gen/retinue/v1/timeline_service_pb.js";
+import { branches, treeOf } from "../../src/cli/agent-tree.js";
 import { KINDS, written } from "../../src/cli/catalog/kinds.js";
 import { diffLines } from "../../src/cli/catalog/line-diff.js";
 import { manifestsOf, textOf } from "../../src/cli/catalog/text.js";
@@ -171,6 +173,7 @@ describe("the live view", () => {
       task("a", TaskStatus.COMPLETED),
       task("b", TaskStatus.IN_PROGRESS),
       event(EventType.USAGE, { case: "usage", value: { cost: 0.25 } }),
+      event(EventType.TOOL_CALL, { case: "toolCall", value: { title: "hammer" } }),
       create(WatchResponseSchema, { update: { case: "liveText", value: { text: "first\nsec" } } }),
       create(WatchResponseSchema, { update: { case: "liveText", value: { text: "ond" } } }),
     );
@@ -206,6 +209,34 @@ describe("the live view", () => {
       phase(Phase.SLEEPING),
     );
     assert.deepEqual(draw(asleep), ["☾ top  sleeping · wakes in 1m · 1 queued"]);
+  });
+});
+
+describe("the tree of a list", () => {
+  const entry = (path: string, bornMs: number) =>
+    create(AgentListEntrySchema, {
+      agentId: { agent: path.split("/"), account: "me" },
+      createdAt: timestampFromMs(T0 + bornMs),
+    });
+  const drawn = (...entries: ReturnType<typeof entry>[]) =>
+    branches(treeOf(entries)).map(({ branch, name }) => branch + name);
+
+  it("puts each agent below its parent, whatever their order", () => {
+    assert.deepEqual(
+      drawn(entry("a/b/c", 2), entry("a", 0), entry("d", 0), entry("a/b", 1), entry("a/e", 1)),
+      ["a", "├─ b", "│  └─ c", "└─ e", "d"],
+    );
+  });
+  it("puts a child below the incarnation that spawned it", () => {
+    assert.deepEqual(drawn(entry("a", 0), entry("a", 10), entry("a/old", 1), entry("a/new", 11)), [
+      "a",
+      "└─ old",
+      "a",
+      "└─ new",
+    ]);
+  });
+  it("shows the whole path of one whose parent is not listed", () => {
+    assert.deepEqual(drawn(entry("a/b", 1)), ["a/b"]);
   });
 });
 

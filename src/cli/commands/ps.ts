@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type AgentListEntry, AgentListEntrySchema } from "../../../gen/retinue/v1/agent_service_pb.js";
+import { AgentListEntrySchema } from "../../../gen/retinue/v1/agent_service_pb.js";
 import { AGENT_ARGUMENT, agentIdOf, tenantOf } from "../agent-address.js";
 import { branches, listTree } from "../agent-tree.js";
 import { act, addCommonOptions, type CommonOptions } from "../cli.js";
@@ -48,16 +48,15 @@ export function addPs(program: Command): void {
           return [
             paint("dim", options.all ? "no agents" : "no live agents (--all shows those that have ended)"),
           ];
-        const cells = rows.map(({ branch, entry }) => cellsOf(branch, entry, withOwner));
+        const cells = rows.map((row) => cellsOf(row, withOwner));
         return tableLines(COLUMNS, cells, paint, live ? columns() : Number.POSITIVE_INFINITY);
       },
     );
   });
 }
 
-function cellsOf(branch: string, entry: AgentListEntry, withOwner: boolean): Cell[] {
+function cellsOf({ branch, name, entry }: ReturnType<typeof branches>[number], withOwner: boolean): Cell[] {
   const { word, colour } = PHASES[entry.phase];
-  const name = entry.agentId?.agent.at(-1) ?? "";
   const owner = withOwner && branch === "" ? `${entry.agentId?.account}: ` : "";
   return [
     { text: `${branch}${owner}${name}` },

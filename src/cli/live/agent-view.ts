@@ -14,8 +14,10 @@ export interface AgentView {
   readonly sinceMs: number;
   readonly run: bigint;
   readonly cost: number;
-  /** What it says or does at this moment, on one line. */
-  readonly doing: string;
+  /** The last line of what it is saying. */
+  readonly speech: string;
+  /** The tool that it used last, unless it has spoken since. */
+  readonly tool: string;
   /** Its question, its result, or what went wrong. */
   readonly outcome: string;
   readonly tasks: readonly Task[];
@@ -30,7 +32,8 @@ export function viewOf(id: AgentId, nowMs: number): AgentView {
     sinceMs: nowMs,
     run: 0n,
     cost: 0,
-    doing: "",
+    speech: "",
+    tool: "",
     outcome: "",
     tasks: [],
     queued: new Set(),
@@ -46,8 +49,7 @@ export function update(view: AgentView, { update }: WatchResponse): AgentView {
     case "event":
       return afterEvent(view, update.value);
     case "liveText":
-      // The last line that is being said, as it grows.
-      return { ...view, doing: lastLine(view.doing + update.value.text) };
+      return { ...view, speech: lastLine(view.speech + update.value.text), tool: "" };
     default:
       return view;
   }
@@ -60,7 +62,8 @@ function fromStatus(view: AgentView, status: AgentStatus): AgentView {
     sinceMs: status.phaseSince ? timestampMs(status.phaseSince) : view.sinceMs,
     run: status.runCount,
     cost: status.cost,
-    doing: "",
+    speech: "",
+    tool: "",
     outcome: status.needsInput || status.result || status.lastError?.message || "",
     tasks: status.tasks,
     queued: new Set(
@@ -81,20 +84,19 @@ function afterEvent(view: AgentView, { payload, time, runId }: Event): AgentView
         phase: kind.value.to,
         sinceMs: time ? timestampMs(time) : view.sinceMs,
         outcome: kind.value.to === Phase.RUNNING ? "" : kind.value.reason || view.outcome,
-        doing: kind.value.to === Phase.RUNNING ? view.doing : "",
       };
     case "turnStarted":
-      return { ...view, run: runId, doing: "" };
+      return { ...view, run: runId, speech: "", tool: "" };
     case "turnEnded":
-      return { ...view, doing: "", outcome: kind.value.error?.message || view.outcome };
+      return { ...view, speech: "", tool: "", outcome: kind.value.error?.message || view.outcome };
     case "followUp":
       return afterMessage(view, kind.value.followUp);
     case "task":
       return { ...view, tasks: withTask(view.tasks, kind.value) };
     case "message":
-      return { ...view, doing: lastLine(kind.value.text) };
+      return { ...view, speech: lastLine(kind.value.text), tool: "" };
     case "toolCall":
-      return { ...view, doing: `⚙ ${oneLine(kind.value.title)}` };
+      return { ...view, speech: "", tool: oneLine(kind.value.title) };
     case "inputRequested":
       return { ...view, outcome: kind.value.question };
     case "usage":

@@ -54,7 +54,8 @@ function agentLines(view: AgentView, first: string, rest: string, drawing: Drawi
   ].filter((fact) => fact !== "");
   const head = `${first}${paint(colour, markOf(view, drawing))} ${paint("bold", name)}  `;
   const short = cutPainted(facts, columns - widthOf(head));
-  const text = view.phase === Phase.RUNNING ? view.doing : view.outcome;
+  const doing = view.tool === "" ? view.speech : `⚙ ${view.tool}`;
+  const text = view.phase === Phase.RUNNING ? doing : view.outcome;
   const textColour = view.phase === Phase.RUNNING ? "dim" : colour;
   const say = oneLine(text);
   return [
