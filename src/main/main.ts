@@ -27,6 +27,7 @@ import { retentionService } from "../services/retention-service.js";
 import { taskService } from "../services/task-service.js";
 import { timelineService } from "../services/timeline-service.js";
 import { usageService } from "../services/usage-service.js";
+import { workService } from "../services/work-service.js";
 import { openSqliteStore } from "../storage/sqlite/open.js";
 import type { StoredResource } from "../storage/store.js";
 import { createGuards } from "../transport/guards/guards.js";
@@ -166,6 +167,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
         automationService({ store, clock, webhooks: automation.webhooks }),
         agentService({ store, ...engine }),
         taskService(store, engine.commands),
+        workService(store, engine.work),
         timelineService(store, engine.hub, engine.views),
         usageService(store),
         retentionService(retention, clock),

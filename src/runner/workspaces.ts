@@ -16,6 +16,16 @@ export interface Workspaces {
   /** Hands a commit that was pushed on to the upstream, under the same branch. Idempotent. Rejects with the cause. */
   forward(push: ForwardSpec): Promise<void>;
 
+  /** Where a repository of an agent started, and what must be readable to look at it; undefined: it is not there. */
+  look(
+    uid: string,
+    tenant: string,
+    repo: Pick<RepoSpec, "name" | "url"> | undefined,
+  ): Promise<{ readonly base: string; readonly readable: readonly string[] } | undefined>;
+
+  /** Agents that have files. */
+  list(): Promise<string[]>;
+
   /** Deletes everything of an agent: checkouts, origin, home. Idempotent. */
   remove(uid: string): Promise<void>;
 }

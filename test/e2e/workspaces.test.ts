@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { type AgentCaller, createAgentCaller, until } from "../support/agents.js";
+import { type AgentCaller, assertFault, createAgentCaller, until } from "../support/agents.js";
 import { temporaryFolder } from "../support/folder.js";
 import { git, growUpstream, makeUpstream } from "../support/repository.js";
 import { encode, rest, startServer, type TestServer } from "../support/server.js";
@@ -159,4 +159,65 @@ describe("an agent in a workspace with a repository", () => {
       assert.match(status.lastError.message, message);
     });
   }
+
+  test("what an agent made can be fetched: its diff, its branch, its transcript, its pushes", async () => {
+    assertFault(await agents.ask("diff", "maker"), 404, "AGENT_NOT_FOUND");
+    const { status } = await lived("maker", [
+      "@run cd shop && echo two >> README.md && git commit -qam two && git push -q origin HEAD",
+      "@run cd shop && echo three >> README.md && echo new > NEW",
+      // Settings of the agent's own repository run as the agent, if at all.
+      `@run cd shop && git config diff.external 'touch ${folder}/escaped;:' && git config core.fsmonitor 'touch ${folder}/escaped;:'`,
+      "@ask more?",
+    ]);
+    const diff = await agents.get("diff", "maker");
+    assert.deepEqual(
+      [diff.repo, diff.branch, diff.uncommitted, diff.truncated],
+      ["shop", branchOf(status, "maker"), true, false],
+    );
+    assert.deepEqual(diff.files, [
+      { path: "NEW", additions: 1, deletions: 0, binary: false },
+      { path: "README.md", additions: 2, deletions: 0, binary: false },
+    ]);
+    assert.match(diff.diff, /^\+two\n\+three$/m);
+    assert.equal(existsSync(join(folder, "escaped")), false);
+
+    const branch = await agents.get("branch", "maker");
+    const bundle = join(folder, "maker.bundle");
+    writeFileSync(bundle, Buffer.from(branch.bundle, "base64"));
+    const clone = `${upstream}.work`;
+    git(clone, "fetch", "--quiet", bundle, branch.branch);
+    assert.equal(git(clone, "rev-parse", "FETCH_HEAD"), branch.headCommit);
+    assert.equal(git(clone, "show", "FETCH_HEAD:README.md"), "The shop\ntwo");
+
+    const { text, hasMore } = await agents.get("transcript", "maker");
+    assert.match(text, /^# The work\n.*## Run 1\n.*\*\*Pushed:\*\* shop .*\*\*Question:\*\* more\?/s);
+    assert.equal(hasMore, false);
+    const { pushes: told } = await agents.get("pushes", "maker");
+    assert.deepEqual([told.length, told[0].commit], [1, branch.headCommit]);
+    assertFault(
+      await agents.ask("diff", "maker", { repo: "other" }),
+      400,
+      "INVALID_FIELD",
+      /the workspace has shop/,
+    );
+  });
+
+  test("the files of an ended agent go when its workspace says so", async () => {
+    await workspace("brief", { repos: [{ name: "shop", url: upstream }], keepFiles: "0s" });
+    const { status } = await lived("brief", ["@complete done"], {
+      agentId: { agent: ["brief"], workspace: "brief" },
+    });
+    const kept = (await agents.status("reader")).uid;
+    const files = (uid: string) => join(server.dataDir, "agents", uid);
+    assert.ok(existsSync(files(status.uid)));
+    server = await server.restart();
+    agents = createAgentCaller(server, server.adminKey);
+    await until(
+      "its files are gone",
+      async () => existsSync(files(status.uid)),
+      (there) => !there,
+    );
+    assert.ok(existsSync(files(kept)));
+    assertFault(await agents.ask("diff", "brief"), 400, "NO_CHECKOUT");
+  });
 });

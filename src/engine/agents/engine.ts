@@ -13,6 +13,7 @@ import type { AdmitTenant } from "../tenancy.js";
 import { type AgentKeys, createAgentKeys } from "./agent-keys.js";
 import { type Agents, createAgents } from "./agents.js";
 import { createCensus } from "./census.js";
+import { createCleanUp } from "./clean-up.js";
 import { type Commands, createCommands } from "./commands.js";
 import { createDocuments } from "./documents.js";
 import type { AtFailpoint } from "./failpoints.js";
@@ -26,6 +27,7 @@ import { createReconciler } from "./reconciler.js";
 import { createSessions } from "./sessions.js";
 import { createSetUp } from "./set-up.js";
 import type { Spawner } from "./spawn.js";
+import { createWork, type Work } from "./work.js";
 
 /** Everything that makes agents live. */
 export interface AgentEngine {
@@ -36,6 +38,7 @@ export interface AgentEngine {
   readonly schemas: Schemas;
   readonly spawner: Spawner;
   readonly views: AgentViews;
+  readonly work: Work;
   /** The agent's turn only waits for a child: its slot is for whoever below it wants one, until the answer is called. */
   lendSlot(uid: string): () => void;
   /** Takes up what an earlier server left, then every agent with something to do. */
@@ -108,6 +111,9 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     log,
   });
   const forwarder = createForwarder({ store, clock, workspaces, log });
+  const cleanUp = createCleanUp({ store, clock, workspaces, documents, log });
+  const { agentsFolder, hide } = options;
+  const work = createWork({ runner, workspaces, documents, clock, agentsFolder, hide });
   const setUp = createSetUp({
     workspaces,
     runner,
@@ -152,12 +158,15 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
       runner,
     },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
+    work,
     lendSlot: reconciler.lendSlot,
     async start() {
       await reconciler.start();
       forwarder.wake();
+      cleanUp.start();
     },
     stop() {
+      cleanUp.stop();
       forwarder.stop();
       return reconciler.stop();
     },

@@ -1,5 +1,6 @@
 import { appendFile, chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { quoted } from "../shell-word.js";
 import type { RepoSpec, WorkspaceSpec } from "../workspaces.js";
 import { type Git, GitError } from "./git.js";
 import type { Mirror } from "./mirrors.js";
@@ -143,9 +144,4 @@ function updateHook(branch: string): string {
 echo ${quoted(`retinue: push your own branch: git push origin HEAD:${branch}`)} >&2
 exit 1
 `;
-}
-
-/** One word for a shell. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Transform } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { quoted } from "./checkout.js";
+import { quoted } from "../shell-word.js";
 import { HARDENED } from "./git.js";
 
 /** The way from an agent's view to its `origin`: a socket that nobody else is shown. */

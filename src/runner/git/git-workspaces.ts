@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DEFAULT_ENVIRONMENT } from "../acp/environment.js";
 import { fatal, passing, RunnerError } from "../runner-error.js";
 import type { RepoSpec, WorkspaceSpec, Workspaces } from "../workspaces.js";
-import { type Making, makeCheckout, makeOrigin } from "./checkout.js";
+import { BASE, type Making, makeCheckout, makeOrigin } from "./checkout.js";
 import { GATE_PROGRAM, openGate } from "./gate.js";
 import { createGit, type GitEnvironment, gitEnvironment } from "./git.js";
 import { createMirrors } from "./mirrors.js";
@@ -86,6 +86,16 @@ export async function createGitWorkspaces(options: GitWorkspacesOptions): Promis
       const args = ["push", "--quiet", "--force", "--", to, `${commit}:refs/heads/${branch}`];
       await git({ cwd, upstream, args });
     },
+
+    async look(uid, tenant, repo) {
+      const own = places.of(uid);
+      if (repo === undefined || !(await isThere(own.checkout(repo.name)))) return undefined;
+      const args = ["for-each-ref", "--format=%(objectname)", BASE];
+      const base = await git({ cwd: own.origin(repo.name), args });
+      return { base: base.trim(), readable: [join(places.mirror(tenant, repo.url), "objects")] };
+    },
+
+    list: () => places.agents(),
 
     remove: (uid) => rm(places.of(uid).root, { recursive: true, force: true }),
   };

@@ -7,6 +7,8 @@ export interface Places {
   /** The copy of an upstream, shared by the agents of one tenant. */
   mirror(tenant: string, url: string): string;
   of(uid: string): AgentPlaces;
+  /** Whoever has files. */
+  agents(): Promise<string[]>;
 }
 
 export interface AgentPlaces {
@@ -30,6 +32,7 @@ export async function createPlaces(dataDir: string): Promise<Places> {
   const [agents, mirrors] = [await realpath(folders.agents), await realpath(folders.mirrors)];
   return {
     mirror: (tenant, url) => join(mirrors, digest(tenant).slice(0, 12), `${digest(url).slice(0, 24)}.git`),
+    agents: () => readdir(agents),
     of(uid) {
       const root = join(agents, uid);
       return {

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
 import {
   InputFormat,
   type Repo,
@@ -22,6 +23,8 @@ import { namedDocument } from "./named-document.js";
 import { settingViolations } from "./setting-defaults.js";
 
 const ALLOW_MAX = 100;
+
+const KEEP_MAX_MS = 315_360_000_000;
 
 export const workspace: Kind<Workspace> = {
   name: "workspace",
@@ -58,6 +61,7 @@ export const workspace: Kind<Workspace> = {
       optionalNameViolation("agent", document.agent),
     ),
     ...settingViolations(document.settings),
+    ...found(keepViolation(document)),
     ...allowViolations(document.permissions?.allow ?? []),
   ],
 };
@@ -70,6 +74,13 @@ function allowViolations(entries: readonly string[]): FieldViolation[] {
   return entries.flatMap((entry, index) =>
     found(violation(`${field}[${index}]`, permissionViolation(entry))),
   );
+}
+
+function keepViolation({ keepFiles }: Workspace): FieldViolation | undefined {
+  if (keepFiles === undefined) return undefined;
+  const ms = durationMs(keepFiles);
+  if (ms >= 0 && ms <= KEEP_MAX_MS) return undefined;
+  return { field: "keepFiles", description: 'must be from "0s" to ten years, "315360000s"' };
 }
 
 function repoViolations(repo: Repo, index: number): FieldViolation[] {
