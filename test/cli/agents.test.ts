@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type AgentCaller, createAgentCaller, saidIn } from "../support/agents.js";
 import { type CliRunner, cliOf } from "../support/cli.js";
+import { freePort } from "../support/free-port.js";
+import { printed } from "../support/process.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -105,4 +107,27 @@ describe("retinue, piped", { concurrency: 2 }, () => {
     assert.match(following.stdout(), /message queued[\s\S]*✓ completed$/m);
     assert.doesNotMatch(following.stdout(), /next\?/);
   });
+});
+
+test("a log that is followed goes on over a restart of the server: nothing is lost and nothing comes twice", async () => {
+  const first = await startServer({ port: await freePort() });
+  const run = cliOf(first, first.adminKey);
+  const caller = createAgentCaller(first, first.adminKey);
+  await caller.spawn("survivor", "@say before\n@sleep 1500ms\n@say after\n@complete made it");
+  const following = run.start("logs", "survivor", "-f", "-o", "json");
+  await printed(following, /("EVENT_TYPE_TURN_STARTED")/);
+  await first.restart();
+  assert.equal((await following.exited).code, 0, following.stderr());
+  assert.match(following.stderr(), /connection lost; trying again/);
+  const seen = following
+    .stdout()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const stored = await caller.timeline("survivor");
+  assert.deepEqual(
+    seen.map(({ seq, type }) => [seq, type]),
+    stored.map(({ seq, type }) => [seq, type]),
+  );
+  assert.match(saidIn(stored), /after/);
 });

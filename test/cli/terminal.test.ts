@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { type AgentCaller, createAgentCaller } from "../support/agents.js";
@@ -115,6 +115,23 @@ describe("retinue on a terminal", { concurrency: 2, skip: noTerminal }, () => {
     yes.type("y\r");
     assert.equal(await yes.exited, 0);
     await agents.until("victim", "is gone", ({ phase }) => phase === "PHASE_CANCELED");
+  });
+
+  test("demo starts a server of its own where there is none, shows the tree live, and takes it all away again", async () => {
+    const cwd = temporaryFolder();
+    const env = { RETINUE_URL: "", RETINUE_KEY: "", RETINUE_PORT: "1", TMPDIR: cwd };
+    const demo = retinue(["demo"], { cwd, env, columns: 160 });
+    await demo.shows(/started one for the demo at http:\/\/127\.0\.0\.1:\d+\n/);
+    await demo.shows(/on the page: http:\S+\/ui\/agents\/\S+\nwithout a key: http:\S+\/ui\/share#\S+\n/);
+    await demo.shows(/^│ [☑◐] Have bread baked$/m);
+    await demo.shows(/^├─ . baker {2}running/m);
+    const url = /demo at (\S+)/.exec(demo.screen.lines().join("\n"))?.[1] as string;
+    assert.equal((await fetch(`${url}/v1/whoami`)).status, 401, "it is there");
+    demo.type(CTRL_C);
+    assert.equal(await demo.exited, 130);
+    assert.match(demo.screen.lines().join("\n"), /left the demo; its server and its agents are gone/);
+    await assert.rejects(fetch(url), "it is gone");
+    assert.deepEqual(readdirSync(cwd), []);
   });
 
   test("login asks for the key, does not show it, and keeps it from others", async () => {

@@ -24,6 +24,7 @@ import { Health, HealthCheckResponse_ServingStatus as Serving } from "../../gen/
 import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
 import { exchange, openClients, WIRES } from "../support/clients.js";
 import { temporaryFolder } from "../support/folder.js";
+import { freePort } from "../support/free-port.js";
 import {
   configFrom,
   listeningUrl,
@@ -47,16 +48,6 @@ function paste(line: string, cwd: string): Promise<string> {
 }
 
 const curlLine = (program: Program) => printed(program, /(curl .*)\n/);
-
-/** A port that nobody has; free until somebody takes it. */
-async function freePort(): Promise<number> {
-  const probe = net.createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as net.AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
 
 describe("retinue serve", { concurrency: 2 }, () => {
   test("says that it listens, on standard output, when it does; and the curl line below works when pasted", async () => {

@@ -9,6 +9,7 @@ import { act, addCommonOptions, type Cli, type CommonOptions } from "../cli.js";
 import { readContexts } from "../contexts.js";
 import { type OwnServer, startOwnServer } from "../demo/own-server.js";
 import { SHOP } from "../demo/script.js";
+import { CliError, EXIT } from "../exit.js";
 import { followAgent } from "../live/follow.js";
 import { jsonOf } from "../output.js";
 import { openServer, type Server } from "../server.js";
@@ -30,6 +31,10 @@ export function addDemo(program: Command): void {
       cli.terminal.note(`no server here: started one for the demo at ${own.url}`);
       await show({ ...cli, server: () => openServer(own) }, openServer(own));
       await linger(cli, own);
+    } catch (error) {
+      // Elsewhere agents go on when nobody looks; here their server goes with the one who looked.
+      if (!(error instanceof CliError) || error.exitCode !== EXIT.interrupted) throw error;
+      throw new CliError("left the demo; its server and its agents are gone", EXIT.interrupted);
     } finally {
       await own.stop();
     }
