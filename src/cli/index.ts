@@ -19,6 +19,7 @@ import { addSpawn } from "./commands/spawn.js";
 import { addStatus } from "./commands/status.js";
 import { addStop } from "./commands/stop.js";
 import { addTasks } from "./commands/tasks.js";
+import { addUsage } from "./commands/usage.js";
 import { addWait } from "./commands/wait.js";
 import { addWhoami } from "./commands/whoami.js";
 
@@ -34,6 +35,7 @@ export function addClientCommands(program: Command): void {
   addSend(program);
   addQueue(program);
   addTasks(program);
+  addUsage(program);
   addStop(program);
   addKill(program);
   program.commandsGroup("Catalog:");

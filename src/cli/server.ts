@@ -5,6 +5,7 @@ import { CatalogService } from "../../gen/retinue/v1/catalog_service_pb.js";
 import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
 import { TaskService } from "../../gen/retinue/v1/task_service_pb.js";
 import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
+import { UsageService } from "../../gen/retinue/v1/usage_service_pb.js";
 import type { Context } from "./contexts.js";
 
 /** A server, by the same services that every client has. */
@@ -14,6 +15,7 @@ export interface Server {
   readonly tasks: Client<typeof TaskService>;
   readonly timeline: Client<typeof TimelineService>;
   readonly catalog: Client<typeof CatalogService>;
+  readonly usage: Client<typeof UsageService>;
   readonly identity: Client<typeof IdentityService>;
 }
 
@@ -30,6 +32,7 @@ export function openServer({ url, key }: Context): Server {
     tasks: createClient(TaskService, transport),
     timeline: createClient(TimelineService, transport),
     catalog: createClient(CatalogService, transport),
+    usage: createClient(UsageService, transport),
     identity: createClient(IdentityService, transport),
   };
 }

@@ -44,6 +44,20 @@ describe("retinue, piped", { concurrency: 2 }, () => {
     assert.deepEqual([waited.code, waited.stdout], [0, "✓ asker completed: blue\n"]);
   });
 
+  test("usage is the bill by run and attempt, with its sum", async () => {
+    await agents.spawn(
+      "pays",
+      "@usage 10 2 3 0.5\n@spawn kid | @usage 1 1 1 0.25 | @complete\n@await kid\n@ask more?",
+    );
+    await agents.wait("pays");
+    const own = await retinue("usage", "pays");
+    assert.match(own.stdout, /^AGENT +RUN +ATTEMPT +INPUT +CACHED +OUTPUT +COST +MODEL\n/);
+    assert.match(own.stdout, /^pays +1 +1 +10 +3 +2 +\$0\.50 +script-a\ntotal +10 +3 +2 +\$0\.50$/m);
+    const tree = await retinue("usage", "pays", "--tree", "-o", "json");
+    const bill = JSON.parse(tree.stdout).map((entry: { usage: { cost: number } }) => entry.usage.cost);
+    assert.deepEqual(bill, [0.5, 0.25]);
+  });
+
   test("ps draws the tree with phases in words, and hides what has ended unless asked", async () => {
     await agents.spawn("top", "@spawn below | @ask well?\n@hang");
     await agents.until("top/below", "asks", ({ phase }) => phase === "PHASE_WAITING_FOR_INPUT");
