@@ -52,6 +52,9 @@ const wanted = {
   "--tests": {
     grpc_python_plugin: ["python3-grpcio", "protobuf-compiler", "protobuf-compiler-grpc"],
     openssl: ["openssl"],
+    bwrap: ["bubblewrap"],
+    git: ["git"],
+    faketime: ["faketime"],
   },
   "--ui": { chromium: ["chromium", "fonts-inter", "fonts-dejavu-core"] },
   "--bench": { h2load: ["nghttp2-client"], cc: ["gcc", "libc6-dev"], etcd: ["etcd-server"] },

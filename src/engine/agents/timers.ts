@@ -7,8 +7,8 @@ export interface Timers {
   stop(): void;
 }
 
-/** Longer timers drift with sleeping machines, and beyond 24.8 days they fire at once. */
-const MAX_DELAY_MS = 60 * 60 * 1000;
+/** A timer does not see that the clock was set, or that the machine slept: no longer than this it goes unnoticed. */
+const MAX_DELAY_MS = 10_000;
 
 export function createTimers(nowMs: () => number, wake: (uid: string) => void): Timers {
   const times = new Map<string, number>();

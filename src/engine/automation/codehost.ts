@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { type Integration, IntegrationType } from "../../../gen/retinue/v1/catalog_pb.js";
+import { branchOf as agentBranch } from "../../domain/agent/branch.js";
 import {
   type PullRequest,
   type ReviewNote,
@@ -13,6 +14,7 @@ import type { Vault } from "../../domain/vault.js";
 import type { AgentRow } from "../../storage/agent-rows.js";
 import type { ResourceKey, Store } from "../../storage/store.js";
 import type { Commands } from "../agents/commands.js";
+import { listedAgentOf } from "../agents/rows.js";
 import { documentOf } from "../catalog/values.js";
 
 /** A delivery of a code host, as it came in. */
@@ -73,11 +75,12 @@ export function createCodehost({ store, vault, commands }: CodehostOptions) {
     branch: string,
     document: Integration,
   ): Promise<AgentRow | undefined> {
-    const start = /^retinue\/.+-([0-9a-f]{8})$/.exec(branch)?.[1];
+    const start = /-([0-9a-f]{8})$/.exec(branch)?.[1];
     if (start === undefined) return undefined;
-    const rows = await store.agentsByUid(tenant, start);
-    return rows.find(({ live, workspace }) => {
-      return live && (document.workspaces.length === 0 || document.workspaces.includes(workspace));
+    const { workspaces } = document;
+    return (await store.agentsByUid(tenant, start)).find((row) => {
+      const concerned = workspaces.length === 0 || workspaces.includes(row.workspace);
+      return row.live && concerned && agentBranch(listedAgentOf(row)) === branch;
     });
   }
 
