@@ -25,7 +25,10 @@ const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
-/** Follows an agent's log to its end, over every interruption: resumes at the cursor, nothing lost and nothing twice. */
+/**
+ * Follows an agent's log to its end, over every interruption: resumes at the cursor, nothing lost and nothing twice. For
+ * an agent that the server has just told of: a server that is not there is waited for.
+ */
 export async function* watch(
   server: Server,
   agentId: AgentId,
@@ -33,13 +36,11 @@ export async function* watch(
 ): AsyncGenerator<WatchResponse> {
   const { signal, onLost = () => {} } = options;
   let { after } = options;
-  let reached = false;
   let pauseMs = FIRST_PAUSE_MS;
   for (;;) {
     try {
       for await (const response of stream(server, agentId, after, signal)) {
         if (pauseMs > FIRST_PAUSE_MS) onLost(false);
-        reached = true;
         pauseMs = FIRST_PAUSE_MS;
         if (response.cursor !== "") after = parseCursor(response.cursor);
         yield response;
@@ -47,8 +48,7 @@ export async function* watch(
       }
       if (await hasRead(server, agentId, after, signal)) return;
     } catch (error) {
-      // What never worked is no interruption.
-      if (signal.aborted || !reached || !isTransient(error)) throw error;
+      if (signal.aborted || !isTransient(error)) throw error;
     }
     signal.throwIfAborted();
     onLost(true);
