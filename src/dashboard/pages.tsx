@@ -1,9 +1,9 @@
 import type { FunctionComponent } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { AgentPage } from "./pages/agent.js";
 import { AgentsPage } from "./pages/agents.js";
 import { Empty } from "./parts/notice.js";
-import { hrefOf, parts } from "./state/route.js";
+import { hrefOf, parts, path } from "./state/route.js";
 
 type Load = () => Promise<FunctionComponent>;
 
@@ -19,6 +19,7 @@ const LATER: Readonly<Record<string, Load>> = {
 
 export function Pages() {
   const [place = "", name] = parts.value;
+  useFocusOnArrival(path.value);
   if (place === "" || (place === "agents" && name === undefined)) return <AgentsPage />;
   if (place === "agents" && name !== undefined) return <AgentPage key={name} uid={name} />;
   const load = LATER[place];
@@ -28,6 +29,16 @@ export function Pages() {
       <a href={hrefOf("agents")}>To the agents</a>
     </Empty>
   );
+}
+
+/** Whoever follows a link goes on reading at the page that it leads to, not at the top of everything. */
+function useFocusOnArrival(at: string): void {
+  const before = useRef(at);
+  useEffect(() => {
+    if (before.current === at) return;
+    before.current = at;
+    document.getElementById("content")?.focus({ preventScroll: true });
+  }, [at]);
 }
 
 function Later({ load }: { load: Load }) {

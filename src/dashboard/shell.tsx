@@ -5,7 +5,7 @@ import { Help } from "./parts/help.js";
 import { Icon, type IconName } from "./parts/icon.js";
 import { Notices } from "./parts/notice.js";
 import { ThemeSwitch } from "./parts/theme-switch.js";
-import { account, pollList, refreshList, waiting } from "./state/agent-list.js";
+import { account, forgetList, pollList, refreshList, waiting } from "./state/agent-list.js";
 import { dropKey } from "./state/key.js";
 import { hrefOf, parts } from "./state/route.js";
 import { may, me } from "./state/session.js";
@@ -36,6 +36,7 @@ export function Shell() {
     return () => {
       unsubscribe();
       left.abort();
+      forgetList();
     };
   }, []);
   const asking = waiting.value.length;

@@ -54,6 +54,33 @@ describe("live", { skip: NO_BROWSER }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("a tab that nobody looks at holds no stream, and catches up when it is looked at", async () => {
+    const server = await startServer();
+    const agents = createAgentCaller(server, server.adminKey);
+    const { agentId } = await agents.spawn("aside", "@ask Anybody?");
+    await agents.wait("aside");
+    const { page } = await openPage({
+      url: server.url,
+      path: `/ui/agents/${agentId.uid}`,
+      key: server.adminKey,
+    });
+    const log = page.getByRole("log");
+    await log.getByText("Anybody?", { exact: true }).waitFor();
+    const look = (hidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });
+         document.dispatchEvent(new Event("visibilitychange"));`,
+      );
+    const cut = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/Watch"));
+    await look(true);
+    await cut;
+    await agents.queue("aside", "@ask Still nobody?");
+    await agents.until("aside", "asks", ({ needsInput }) => needsInput === "Still nobody?");
+    await look(false);
+    await log.getByText("Still nobody?", { exact: true }).waitFor();
+    assert.equal(await page.getByText(/^Disconnected/).count(), 0);
+  });
+
   test("text comes while it is being said", async () => {
     const server = await startServer();
     const agents = createAgentCaller(server, server.adminKey);

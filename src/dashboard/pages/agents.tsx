@@ -10,6 +10,7 @@ import { account, entries, includeTerminal, listError, loaded, refreshList } fro
 import { go, hrefOf } from "../state/route.js";
 import { may, me } from "../state/session.js";
 import { type Row, rowsOf } from "../state/tree.js";
+import { rowAfterKey } from "../state/tree-keys.js";
 import { search } from "../text/search.js";
 
 const ROW_PX = 40;
@@ -36,7 +37,7 @@ export function AgentsPage() {
   };
   const move = (event: KeyboardEvent) => {
     const row = list[active];
-    const to = target(event.key, list, active, toggle);
+    const to = rowAfterKey(event.key, list, active, toggle);
     if (event.key === "Enter" && row) go(hrefOf("agents", row.uid));
     else if (to === undefined) return;
     else setActive(to);
@@ -108,34 +109,6 @@ export function AgentsPage() {
       )}
     </section>
   );
-}
-
-/** Where a key leads in the tree, as trees do it everywhere. */
-function target(
-  key: string,
-  rows: readonly Row[],
-  at: number,
-  toggle: (row: Row, open: boolean) => void,
-): number | undefined {
-  const row = rows[at];
-  const last = rows.length - 1;
-  if (key === "ArrowDown") return Math.min(last, at + 1);
-  if (key === "ArrowUp") return Math.max(0, at - 1);
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  if (key === "PageDown") return Math.min(last, at + 15);
-  if (key === "PageUp") return Math.max(0, at - 15);
-  if (row === undefined) return undefined;
-  if (key === "ArrowRight") {
-    if (row.children > 0 && !row.open) toggle(row, true);
-    return row.open ? at + 1 : at;
-  }
-  if (key === "ArrowLeft") {
-    if (row.open) toggle(row, false);
-    else for (let i = at; i >= 0; i--) if ((rows[i]?.level ?? 0) < row.level) return i;
-    return at;
-  }
-  return undefined;
 }
 
 function AccountSwitch() {

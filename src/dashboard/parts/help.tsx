@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { go, hrefOf } from "../state/route.js";
+import { may } from "../state/session.js";
 import { Dialog } from "./dialog.js";
 
 const open = signal(false);
@@ -29,7 +30,7 @@ export function Help() {
       afterG = event.key === "g";
       if (place !== undefined) go(hrefOf(place));
       else if (event.key === "?") open.value = true;
-      else if (event.key === "n") go(hrefOf("spawn"));
+      else if (event.key === "n" && may("agents:spawn")) go(hrefOf("spawn"));
       else if (event.key === "/") {
         const search = document.querySelector<HTMLInputElement>("input[type=search]");
         if (search === null) return;

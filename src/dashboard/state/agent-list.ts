@@ -15,7 +15,7 @@ export const includeTerminal = signal(false);
 /** `*`: everybody's; empty: the key's own. */
 export const account = signal("");
 
-/** Agents that want a person, whatever the list is narrowed to. */
+/** Agents that want a person, whatever the page narrows the list to. */
 export const waiting = computed(() =>
   entries.value.filter(({ phase }) => phase === Phase.WAITING_FOR_INPUT).sort(byPhaseSince),
 );
@@ -30,6 +30,15 @@ let nudge = () => {};
 /** Looks again at once: after something was done here. */
 export function refreshList(): void {
   nudge();
+}
+
+/** What one key was shown is not for the next. */
+export function forgetList(): void {
+  batch(() => {
+    entries.value = [];
+    loaded.value = false;
+    listError.value = "";
+  });
 }
 
 /** Keeps the list fresh until aborted. There is no stream of lists: it is asked for, less often when nothing changes. */
@@ -55,7 +64,7 @@ export async function pollList(ended: AbortSignal): Promise<void> {
     } catch (error) {
       if (ended.aborted || me.peek() === undefined) return;
       if (isLost(error)) lost();
-      listError.value = messageOf(error);
+      else listError.value = messageOf(error);
       wait = pauseAfter(++failures);
     }
     try {

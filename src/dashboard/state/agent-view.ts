@@ -5,7 +5,7 @@ import { type Event, EventType } from "../../../gen/retinue/v1/event_pb.js";
 import type { WatchResponse } from "../../../gen/retinue/v1/timeline_service_pb.js";
 import { isTerminal } from "../text/phases.js";
 import { agents, messageOf, timeline } from "./api.js";
-import { lost, pause, pauseAfter, reached } from "./connection.js";
+import { looked, lost, pause, pauseAfter, reached } from "./connection.js";
 
 const PAGE = 200;
 /** The server sends a heartbeat each 15 s; silence beyond that is a connection that died without a word. */
@@ -63,6 +63,7 @@ export function createAgentView(uid: string) {
     let failures = 0;
     while (!closed.signal.aborted) {
       try {
+        await looked(closed.signal);
         if (lastSeq === undefined) await loadEnd();
         await watchOnce(() => {
           failures = 0;
@@ -72,6 +73,7 @@ export function createAgentView(uid: string) {
         if (isTerminal(status.peek()?.phase)) return;
       } catch (why) {
         if (closed.signal.aborted) return;
+        if (document.hidden) continue;
         if (withoutLog.peek()) return followStatus();
         if (!worthAnotherTry(why)) {
           error.value = messageOf(why);
@@ -126,6 +128,11 @@ export function createAgentView(uid: string) {
     const quiet = new AbortController();
     const signal = AbortSignal.any([closed.signal, quiet.signal]);
     let alarm: ReturnType<typeof setTimeout> | undefined;
+    // A browser has six connections to a server over HTTP/1.1, for all of its tabs: those that nobody looks at hold none.
+    const onHidden = () => {
+      if (document.hidden) quiet.abort();
+    };
+    document.addEventListener("visibilitychange", onHidden);
     try {
       const cursor = { afterSeq: lastSeq ?? 0n, afterUid: uid };
       for await (const response of timeline.watch({ agentId, ...cursor }, { signal })) {
@@ -136,6 +143,7 @@ export function createAgentView(uid: string) {
         take(response);
       }
     } finally {
+      document.removeEventListener("visibilitychange", onHidden);
       clearTimeout(alarm);
       liveText.value = "";
     }

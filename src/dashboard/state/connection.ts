@@ -40,3 +40,19 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     else signal.addEventListener("abort", stop);
   });
 }
+
+/** Resolves once the tab is looked at; rejects when aborted. */
+export function looked(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const check = () => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", check);
+      signal.removeEventListener("abort", check);
+      if (signal.aborted) reject(signal.reason);
+      else resolve();
+    };
+    document.addEventListener("visibilitychange", check);
+    signal.addEventListener("abort", check);
+    check();
+  });
+}

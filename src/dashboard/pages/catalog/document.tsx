@@ -2,18 +2,19 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { InputFormat } from "../../../../gen/retinue/v1/catalog_pb.js";
 import { useAction } from "../../parts/action.js";
-import { DiffView } from "../../parts/diff-view.js";
 import { Field, TextField } from "../../parts/field.js";
 import { Problem, tell } from "../../parts/notice.js";
 import { Once } from "../../parts/once.js";
-import { catalog, messageOf, reasonOf } from "../../state/api.js";
+import { catalog, reasonOf } from "../../state/api.js";
 import { type Document, documentOf, writeDocument } from "../../state/documents.js";
 import { go, hrefOf } from "../../state/route.js";
 import { may } from "../../state/session.js";
 import { documentFrom, textOf } from "../../text/document-text.js";
+import { Conflict } from "./conflict.js";
 import { Decide } from "./decide.js";
 import { History } from "./history.js";
 import { kindNamed } from "./kinds.js";
+import { Remove } from "./remove.js";
 
 interface Loaded {
   readonly text: string;
@@ -182,52 +183,5 @@ export function DocumentPage({ kind, name }: { kind: string; name: string }) {
         />
       )}
     </div>
-  );
-}
-
-interface ConflictProps {
-  mine: string;
-  theirs: Loaded;
-  onTake: () => void;
-  onOverwrite: () => void;
-}
-
-/** Somebody was faster: what differs, and the choice. */
-function Conflict({ mine, theirs, onTake, onOverwrite }: ConflictProps) {
-  return (
-    <div class="callout asking" role="alert">
-      <h2>Somebody saved generation {String(theirs.generation)} meanwhile. Nothing of yours was written.</h2>
-      <DiffView before={theirs.text} after={mine} label="From theirs to yours" />
-      <p class="choices">
-        <button type="button" onClick={onTake}>
-          Take theirs, drop mine
-        </button>
-        <button type="button" class="danger" onClick={onOverwrite}>
-          Save mine over generation {String(theirs.generation)}
-        </button>
-      </p>
-    </div>
-  );
-}
-
-function Remove({ kind, name, generation }: { kind: string; name: string; generation: bigint }) {
-  const sure = useSignal(false);
-  const remove = useAction(async () => {
-    await catalog.deleteResource({ ref: { kind, name }, ifGenerationMatch: generation, justification: "" });
-    tell(`Deleted ${kind}/${name}.`);
-    go(hrefOf("catalog", kind));
-  });
-  const click = () => {
-    if (!sure.value) sure.value = true;
-    else void remove.run().catch((error) => tell(messageOf(error), "bad"));
-  };
-  if (generation === 0n) return null;
-  return (
-    <>
-      <Problem text={remove.problem} />
-      <button type="button" class="danger" disabled={remove.busy} onClick={click}>
-        {sure.value ? "Delete for good?" : "Delete"}
-      </button>
-    </>
   );
 }
