@@ -9,7 +9,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-const START_WITHIN_MS = 15_000;
+const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 3000;
 
 const children = new Set<ChildProcess>();

@@ -6,12 +6,9 @@ export interface View<V> {
   get(key: string): V;
 }
 
-/** Thrown through a decision, never out of the door. */
-export class Missing extends Error {
-  override readonly name = "Missing";
-  constructor(readonly key: string) {
-    super(key);
-  }
+/** Thrown through a decision, never out of the door: no Error, whose stack costs more than what is loaded. */
+export class Missing {
+  constructor(readonly key: string) {}
 }
 
 interface OpenView<V> extends View<V> {

@@ -37,7 +37,7 @@ export function automationService({ store, clock, webhooks }: AutomationServiceO
       const row = await resolveAgent(store, caller, request.agentId, "read");
       const act = { caller, action, justification };
       await webhooks.replay({ tenant, name: request.name, row, afterSeq: Number(request.afterSeq), act });
-      return { lastSeq: BigInt(row.lastSeq) };
+      return { lastSeq: BigInt((await store.agent(row.uid))?.row.lastSeq ?? 0) };
     },
   });
 }

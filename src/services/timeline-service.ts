@@ -1,9 +1,9 @@
 import { TimelineService, type WatchRequest } from "../../gen/retinue/v1/timeline_service_pb.js";
 import { invalidField } from "../domain/fault.js";
 import type { Hub } from "../engine/agents/hub.js";
+import { keyOf } from "../engine/agents/live-paths.js";
 import type { AgentViews } from "../engine/agents/reads.js";
 import { resolveAgent } from "../engine/agents/resolve.js";
-import { listedAgentOf } from "../engine/agents/rows.js";
 import { eventMessage, watchAgent } from "../engine/agents/watch.js";
 import type { Store } from "../storage/store.js";
 import { pageSizeOf } from "./page.js";
@@ -18,7 +18,7 @@ export function timelineService(store: Store, hub: Hub, views: AgentViews): Serv
       const { types, runId } = request;
       const query = { uid: row.uid, afterSeq, types, runId: Number(runId), limit: limit + 1 };
       const events = await store.events(query);
-      const { key } = listedAgentOf(row);
+      const key = keyOf(row);
       return {
         events: events.slice(0, limit).map((event) => eventMessage(event, key)),
         lastSeq: BigInt((await store.agent(row.uid))?.row.lastSeq ?? 0),
@@ -33,7 +33,7 @@ export function timelineService(store: Store, hub: Hub, views: AgentViews): Serv
     const row = await resolveAgent(store, context.caller, agentId, "read");
     const known = afterUid === "" || afterUid === row.uid;
     const from = afterSeq === undefined || !known ? undefined : seqOf(afterSeq);
-    const { key } = listedAgentOf(row);
+    const key = keyOf(row);
     return { uid: row.uid, key, afterSeq: from, signal: context.signal };
   }
 }

@@ -882,6 +882,42 @@ describe("the pool", () => {
   });
 });
 
+describe("a path that is used again", () => {
+  // They start tomorrow: what is looked up is who is meant, and no turn is needed for that.
+  const later = { startAt: inMs(DAY_MS) };
+
+  test("an agent that was talked to is not mistaken for its successor", async () => {
+    const first = await agents.spawn("heir", "@complete", later);
+    const uid = first.agentId.uid;
+    assert.equal((await agents.status("heir")).uid, uid);
+    await agents.queue("heir", "hello");
+    await agents.get("kill", "heir");
+    await agents.until("heir", "has ended", isPhase("CANCELED"));
+    assertFault(await agents.ask("queue", "heir", { description: "hello?" }), 404, "AGENT_TERMINAL");
+    const second = await agents.spawn("heir", "@complete", later);
+    assert.notEqual(second.agentId.uid, uid);
+    const { seq } = await agents.queue("heir", "hello");
+    const status = await agents.status("heir");
+    assert.equal(status.uid, second.agentId.uid);
+    assert.equal(status.followUps.length, 1);
+    assert.equal(seq, status.lastSeq);
+  });
+
+  test("nor for one in another workspace, once there is one", async () => {
+    const made = await rest(server, server.adminKey, "POST", "/v1/catalog/workspace/elsewhere", {
+      payload: encode({}),
+    });
+    assert.equal(made.status, 200, JSON.stringify(made.body));
+    const inWorkspace = (workspace: string) => ({ agentId: { agent: ["twin"], workspace } });
+    await agents.spawn("twin", "@complete", { ...later, ...inWorkspace("default") });
+    await agents.queue("twin", "hello");
+    const second = await agents.spawn("twin", "@complete", { ...later, ...inWorkspace("elsewhere") });
+    assertFault(await agents.ask("queue", "twin", { description: "who?" }), 400, "WORKSPACE_AMBIGUOUS");
+    const status = await agents.get("status", "twin", inWorkspace("elsewhere"));
+    assert.equal(status.uid, second.agentId.uid);
+  });
+});
+
 describe("who may", () => {
   test("each operation needs its scope", async () => {
     await agents.spawn("guarded", "@ask what?");

@@ -5,6 +5,7 @@ import { createDoor } from "../door.js";
 import type { Census } from "./census.js";
 import type { AtFailpoint } from "./failpoints.js";
 import type { Hub } from "./hub.js";
+import { livePathsOf } from "./live-paths.js";
 import type { Masks } from "./masks.js";
 import { openStage, type Stage } from "./stage.js";
 import { loadValue, type Value } from "./values.js";
@@ -38,6 +39,7 @@ const REMEMBERED = 10_000;
 
 export function createAgents(options: AgentsOptions): Agents {
   const { store, clock, limits, hub, masks, census, slotWanted, changed, at } = options;
+  const livePaths = livePathsOf(store);
   const door = createDoor<Value>({ store, load: (key) => loadValue(store, key), remember: REMEMBERED });
 
   return {
@@ -60,6 +62,7 @@ export function createAgents(options: AgentsOptions): Agents {
       if (committed.length > 0) at("after-commit");
       for (const done of committed) {
         if (done.type !== "agent") continue;
+        if (done.ifVersion === 0 || !done.row.live) livePaths.forget(done.row);
         census.committed(done.row);
         hub.publish(done.row);
         changed(done.row.uid);

@@ -105,10 +105,11 @@ function writeFollowUps(
   changes: Change[],
 ): void {
   if (before?.queued === after.queued && before.deferred === after.deferred) return;
-  const known = new Set<FollowUp>([...(before?.queued ?? []), ...(before?.deferred ?? [])]);
+  const waiting = [...(before?.queued ?? []), ...(before?.deferred ?? [])];
+  const known = new Set<FollowUp>(waiting);
   for (const followUp of [...after.queued, ...after.deferred]) {
     if (known.has(followUp)) continue;
-    const isNew = ![...known].some(({ followUpId }) => followUpId === followUp.followUpId);
+    const isNew = !waiting.some(({ followUpId }) => followUpId === followUp.followUpId);
     changes.push({
       type: "followUp",
       row: {

@@ -6,13 +6,13 @@ import { type PlatformMessage, queuePlatformMessage } from "../../domain/agent/p
 import { queueAdd, type Receipt } from "../../domain/agent/queue-add.js";
 import { actorOf } from "../../domain/caller.js";
 import type { Schemas } from "../../schemas/schemas.js";
-import type { AgentRow } from "../../storage/agent-rows.js";
 import type { Store } from "../../storage/store.js";
 import { type Act, type Auditor, agentTarget } from "../audit.js";
 import type { Clock } from "../clock.js";
 import type { Agents } from "./agents.js";
 import type { Documents } from "./documents.js";
 import type { Launches } from "./launch.js";
+import type { AgentRef } from "./live-paths.js";
 import { schemaViolationOf } from "./output-schema.js";
 import { killSubtree, type Stage } from "./stage.js";
 import { keys } from "./values.js";
@@ -20,7 +20,7 @@ import { keys } from "./values.js";
 /** What callers do to an agent that exists: each a single commit with its audit record. */
 export interface Commands {
   queue(
-    row: AgentRow,
+    row: AgentRef,
     request: FollowUpRequest,
     act: Act,
     from?: MessageFrom,
@@ -30,12 +30,12 @@ export interface Commands {
    * again adds nothing, so that a webhook may be delivered twice. Not audited: no caller acts.
    */
   queuePlatformMessage(
-    row: Pick<AgentRow, "uid">,
+    row: Pick<AgentRef, "uid">,
     message: PlatformMessage,
   ): Promise<{ readonly added: boolean }>;
-  kill(row: AgentRow, act: Act): Promise<void>;
+  kill(row: AgentRef, act: Act): Promise<void>;
   /** Any rule of the domain that concerns one agent. */
-  decide<R>(row: AgentRow, act: Act, rule: (agent: Agent, context: Context) => AgentDecision<R>): Promise<R>;
+  decide<R>(row: AgentRef, act: Act, rule: (agent: Agent, context: Context) => AgentDecision<R>): Promise<R>;
 }
 
 /** An agent that speaks to a child of its own. */
@@ -93,18 +93,21 @@ export function createCommands(options: CommandsOptions): Commands {
       const known = { backendOf, schemaViolation };
       const sender = from?.sender ?? actorOf(act.caller);
       const mintedId = clock.newId();
+      let seq = 0;
       const receipt = await agents.change(sender, (stage) => {
         from?.guard(stage);
-        const { agent } = stage.require(uid);
+        const { agent, lastSeq } = stage.require(uid);
         const named = request.followUpId;
         const existing = named === "" ? undefined : stage.look("followUp", keys.followUp(uid, named));
         const input = { request, sender, mintedId, existing, persona, known };
         const decision = queueAdd(agent, input, stage.contextOf(agent));
         requireProgram(request.model);
+        seq = acceptedSeq(decision, lastSeq);
         return applied(stage, agent, decision, act);
       });
-      const stored = await store.followUp(uid, receipt.followUpId);
-      return { ...receipt, seq: stored?.seq ?? 0 };
+      // A repeated message was accepted by an earlier event.
+      if (!receipt.added) seq = (await store.followUp(uid, receipt.followUpId))?.seq ?? 0;
+      return { ...receipt, seq };
     },
 
     queuePlatformMessage({ uid }, message) {
@@ -123,4 +126,12 @@ export function createCommands(options: CommandsOptions): Commands {
       });
     },
   };
+}
+
+/** The event that accepts the message, by its place behind those before it. */
+function acceptedSeq({ events, reply }: AgentDecision<Receipt>, lastSeq: number): number {
+  const at = events.findIndex(
+    ({ detail }) => detail.case === "followUp" && detail.value.followUp?.followUpId === reply.followUpId,
+  );
+  return at < 0 ? 0 : lastSeq + 1 + at;
 }

@@ -10,6 +10,7 @@ import { invalidField } from "../../domain/fault.js";
 import type { ShareGrant } from "../../domain/key.js";
 import type { AgentRow } from "../../storage/agent-rows.js";
 import type { Store } from "../../storage/store.js";
+import { type AgentRef, livePathsOf } from "./live-paths.js";
 import { withProfile } from "./profiles.js";
 import { listedAgentOf } from "./rows.js";
 
@@ -22,7 +23,7 @@ export async function resolveAgent(
   asker: Caller,
   asked: AgentId | undefined,
   access: "read" | "change",
-): Promise<AgentRow> {
+): Promise<AgentRef> {
   if (asker.share) return resolveShared(store, asker, asker.share, asked);
   const byUid = asked !== undefined && asked.agent.length === 0 && asked.uid !== "";
   const agentId = byUid ? await completed(store, asker, asked) : asked;
@@ -32,7 +33,15 @@ export async function resolveAgent(
   if (path.length === 0)
     throw invalidField("agentId.agent", "required: the path of the agent", "AGENT_REQUIRED");
   const { workspace = "", uid = "" } = agentId ?? {};
-  return findAgent(store, { tenant, ownerProvider, account, path, workspace }, uid, access);
+  const key = { tenant, ownerProvider, account, path, workspace };
+  if (uid !== "") return findAgent(store, key, uid, access);
+  return livePathsOf(store).find(key) ?? found(store, key, access);
+}
+
+async function found(store: Store, key: AgentKey, access: "read" | "change"): Promise<AgentRef> {
+  const row = await findAgent(store, key, "", access);
+  if (row.live) livePathsOf(store).remember(key, row);
+  return row;
 }
 
 /** The agent at a path; an empty workspace stands for the only one that has such an agent. */

@@ -33,7 +33,7 @@ export interface ReplayRequest {
   readonly tenant: string;
   /** Of the integration. */
   readonly name: string;
-  readonly row: AgentRow;
+  readonly row: Pick<AgentRow, "uid" | "tenant">;
   readonly afterSeq: number;
   readonly act: Act;
 }

@@ -5,8 +5,8 @@ import { agentIdMessage } from "../../domain/agent/agent-id.js";
 import { resolveTenant, tenantOf } from "../../domain/caller.js";
 import { invalidField } from "../../domain/fault.js";
 import type { Store } from "../../storage/store.js";
+import { keyOf } from "../agents/live-paths.js";
 import { resolveAgent } from "../agents/resolve.js";
-import { listedAgentOf } from "../agents/rows.js";
 import type { PutRequest } from "./put.js";
 
 /**
@@ -26,6 +26,6 @@ export async function withShareTarget(
   }
   const row = await resolveAgent(store, caller, agentId, "read");
   const link = clone(ShareLinkSchema, sent);
-  link.agentId = create(AgentIdSchema, agentIdMessage(listedAgentOf(row).key, row.uid));
+  link.agentId = create(AgentIdSchema, agentIdMessage(keyOf(row), row.uid));
   return link;
 }
