@@ -40,7 +40,7 @@ once(at("node_modules", ".retinue-lock"), readFileSync(at("package-lock.json"), 
   run("npm", ["ci", "--no-audit", "--no-fund"]);
 });
 
-const inputs = ["gen", "src", "test", "bench", "tsconfig.json", "package.json"].filter((name) =>
+const inputs = ["gen", "src", "test", "bench", "examples", "tsconfig.json", "package.json"].filter((name) =>
   existsSync(at(name)),
 );
 once(at("dist", ".built-from"), String(Math.max(...inputs.map((name) => newest(at(name))))), () => {
