@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { addApply } from "./commands/apply.js";
 import { addCompletion } from "./commands/completion.js";
 import { addContexts } from "./commands/contexts.js";
+import { addDecide } from "./commands/decide.js";
 import { addDelete } from "./commands/delete.js";
 import { addDemo } from "./commands/demo.js";
 import { addDiff } from "./commands/diff.js";
@@ -22,6 +23,7 @@ import { addTasks } from "./commands/tasks.js";
 import { addUsage } from "./commands/usage.js";
 import { addWait } from "./commands/wait.js";
 import { addWhoami } from "./commands/whoami.js";
+import { addWork } from "./commands/work.js";
 
 /** The commands that are a client of a server, wherever that is. */
 export function addClientCommands(program: Command): void {
@@ -36,6 +38,7 @@ export function addClientCommands(program: Command): void {
   addQueue(program);
   addTasks(program);
   addUsage(program);
+  addWork(program);
   addStop(program);
   addKill(program);
   program.commandsGroup("Catalog:");
@@ -45,6 +48,7 @@ export function addClientCommands(program: Command): void {
   addEdit(program);
   addDelete(program);
   addHistory(program);
+  addDecide(program);
   program.commandsGroup("Servers:");
   addLogin(program);
   addContexts(program);

@@ -6,6 +6,7 @@ import { IdentityService } from "../../gen/retinue/v1/identity_service_pb.js";
 import { TaskService } from "../../gen/retinue/v1/task_service_pb.js";
 import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
 import { UsageService } from "../../gen/retinue/v1/usage_service_pb.js";
+import { WorkService } from "../../gen/retinue/v1/work_service_pb.js";
 import type { Context } from "./contexts.js";
 
 /** A server, by the same services that every client has. */
@@ -17,6 +18,7 @@ export interface Server {
   readonly catalog: Client<typeof CatalogService>;
   readonly usage: Client<typeof UsageService>;
   readonly identity: Client<typeof IdentityService>;
+  readonly work: Client<typeof WorkService>;
 }
 
 export function openServer({ url, key }: Context): Server {
@@ -34,5 +36,6 @@ export function openServer({ url, key }: Context): Server {
     catalog: createClient(CatalogService, transport),
     usage: createClient(UsageService, transport),
     identity: createClient(IdentityService, transport),
+    work: createClient(WorkService, transport),
   };
 }

@@ -92,9 +92,15 @@ describe("retinue and the catalog", { concurrency: 2 }, () => {
     const file = folderOf({ "persona/idea.md": "Be brief.\n" });
     const { code, stdout } = await member("apply", "-f", file);
     assert.equal(code, 0);
-    assert.match(stdout, /^persona\/idea proposed as change-request\/\S+: somebody else has to approve it$/m);
+    const [, request = ""] =
+      /^persona\/idea proposed: somebody else has to say retinue approve (\S+)$/m.exec(stdout) ?? [];
+    const approved = await retinue("approve", request, "--note", "good");
+    assert.deepEqual(
+      [approved.code, approved.stdout],
+      [0, "persona/idea written, generation 1\n"],
+      approved.stderr,
+    );
     assert.equal((await member("get", "token")).code, 4);
-    await retinue("apply", "-f", file);
     assert.equal((await retinue("delete", "persona/idea")).code, 0, "nobody is asked where nobody is");
     assert.equal((await retinue("get", "persona/idea")).code, 3);
   });

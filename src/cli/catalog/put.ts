@@ -20,7 +20,7 @@ export function outcomeOf(
   const document = documentOf(payload);
   if (generation === 0n) {
     const request = String(document.name ?? "");
-    const line = `${kind}/${name} proposed as change-request/${request}: somebody else has to approve it`;
+    const line = `${kind}/${name} proposed: somebody else has to say retinue approve ${request}`;
     return { what: "proposed", line, record: { kind, name, what: "proposed", changeRequest: request } };
   }
   const what = before === generation ? "unchanged" : before === undefined ? "created" : "updated";
