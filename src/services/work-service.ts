@@ -3,6 +3,8 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { AgentId } from "../../gen/retinue/v1/agent_id_pb.js";
 import { EventPayloadSchema } from "../../gen/retinue/v1/event_pb.js";
 import { WorkService } from "../../gen/retinue/v1/work_service_pb.js";
+import type { Agent } from "../domain/agent/agent.js";
+import { requireFound } from "../domain/agent/phase.js";
 import { TRANSCRIPT_TYPES, transcriptPiece } from "../domain/agent/transcript.js";
 import { invalidField } from "../domain/fault.js";
 import { resolveAgent } from "../engine/agents/resolve.js";
@@ -19,16 +21,20 @@ export function workService(store: Store, work: Work): Service {
   const find = (context: CallContext, agentId: AgentId | undefined) =>
     resolveAgent(store, context.caller, agentId, "read");
 
+  async function agentAt(context: CallContext, agentId: AgentId | undefined): Promise<Agent> {
+    const { uid, path } = await find(context, agentId);
+    return listedAgentOf(requireFound((await store.agent(uid))?.row, [path]));
+  }
+
   return implement(WorkService, {
     async getAgentDiff(request, context) {
-      const row = await find(context, request.agentId);
-      const { files, ...diff } = await work.diff(listedAgentOf(row), request.repo);
+      const agent = await agentAt(context, request.agentId);
+      const { files, ...diff } = await work.diff(agent, request.repo);
       return { ...diff, files: [...files] };
     },
 
     async getAgentBranch(request, context) {
-      const row = await find(context, request.agentId);
-      return work.branch(listedAgentOf(row), request.repo);
+      return work.branch(await agentAt(context, request.agentId), request.repo);
     },
 
     async getAgentTranscript(request, context) {
