@@ -94,10 +94,10 @@ function outputOf(body: Json, reply: Reply): Json[] {
     body.input.some((item: Json) => item.type === "tool_search_call" && item.arguments?.query === query);
   const content = [{ type: "output_text", text: reply.text, annotations: [] }];
   const message = { id: id("msg"), type: "message", role: "assistant", status: "completed", content };
-  return [
-    ...(reply.text === "" ? [] : [message]),
-    ...reply.tools.map((use) => callOf(use, offered, searched)),
-  ];
+  const calls = reply.tools.map((use) => callOf(use, offered, searched));
+  // What it has to say, it says with the call that it searches for.
+  const searches = calls.some(({ type }) => type === "tool_search_call");
+  return reply.text === "" || searches ? calls : [message, ...calls];
 }
 
 function callOf(
