@@ -23,6 +23,7 @@ import { auditService } from "../services/audit-service.js";
 import { automationService } from "../services/automation-service.js";
 import { catalogService } from "../services/catalog-service.js";
 import { identityService } from "../services/identity-service.js";
+import { poolService } from "../services/pool-service.js";
 import { retentionService } from "../services/retention-service.js";
 import { taskService } from "../services/task-service.js";
 import { timelineService } from "../services/timeline-service.js";
@@ -168,6 +169,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
         agentService({ store, ...engine }),
         taskService(store, engine.commands),
         workService(store, engine.work),
+        poolService(engine.pools),
         timelineService(store, engine.hub, engine.views),
         usageService(store),
         retentionService(retention, clock),

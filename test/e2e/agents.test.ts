@@ -880,6 +880,40 @@ describe("the pool", () => {
     assert.deepEqual([...reasons], ["waiting for a slot in pool default"]);
     await crowded.close(0);
   });
+
+  test("a workspace names its pool, whose slots and whose waiters can be seen", async () => {
+    const own = await startServer();
+    const caller = createAgentCaller(own, own.adminKey);
+    const narrow = { agentId: { agent: ["narrow-1"], workspace: "narrow" } };
+    for (const [kind, document] of [
+      ["pool-config", { slots: 1 }],
+      ["workspace", { pool: "narrow" }],
+    ] as const) {
+      const put = { payload: encode(document) };
+      const answer = await rest(own, own.adminKey, "POST", `/v1/catalog/${kind}/narrow`, put);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    }
+    await caller.spawn("narrow-1", "@sleep 60s", narrow);
+    await caller.until("narrow-1", "at work", ({ turn }) => turn !== undefined);
+    await caller.spawn("narrow-2", "@complete", { agentId: { agent: ["narrow-2"], workspace: "narrow" } });
+    const { pendingReason } = await caller.status("narrow-2");
+    assert.equal(pendingReason, "waiting for a slot in pool narrow");
+    const look = async () => (await rest(own, own.adminKey, "GET", "/v1/pools")).body.pools;
+    const shown = { name: "narrow", slots: 1, slotsPerAccount: 0, slotsPerTree: 0, held: 1, waiting: 1 };
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of every shape
+    const narrowOf = (pools: any[]) => pools.find(({ name }) => name === "narrow");
+    assert.deepEqual(
+      narrowOf(await until("one waits", look, (pools) => narrowOf(pools)?.waiting === 1)),
+      shown,
+    );
+    await caller.get("kill", "narrow-1");
+    await caller.wait("narrow-2");
+    assert.deepEqual(
+      (await look()).map(({ name }: { name: string }) => name),
+      ["default", "narrow"],
+    );
+    await own.close(0);
+  });
 });
 
 describe("a path that is used again", () => {

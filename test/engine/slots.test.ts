@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSlots } from "../../src/engine/agents/slots.js";
+import { createSlots, type PoolLimits } from "../../src/engine/agents/slots.js";
 
 /** A pool whose grants are used at once, as a turn that starts uses them. */
-function pool(size: number) {
+function pool(size: number, shares: Partial<PoolLimits> = {}) {
   const running: string[] = [];
-  const slots = createSlots(size, (uid) => void running.push(uid));
+  const slots = createSlots(
+    { slots: size, slotsPerAccount: 0, slotsPerTree: 0, ...shares },
+    (uid) => void running.push(uid),
+  );
   return {
     ...slots,
     running,
@@ -14,7 +17,7 @@ function pool(size: number) {
       const parts = uid.split(".");
       const ancestors = parts.slice(0, -1).map((_, i) => parts.slice(0, parts.length - 1 - i).join("."));
       slots.request(uid, account, ancestors);
-      if (slots.holds(uid)) slots.hold(uid, 1, ancestors);
+      if (slots.holds(uid)) slots.hold(uid, 1, ancestors, account);
     },
     end(uid: string) {
       running.splice(running.indexOf(uid), 1);
@@ -144,7 +147,7 @@ describe("slots", () => {
     const { ask, end, hold, lend, running } = pool(1);
     ask("a");
     const takeBack = lend("a");
-    hold("a", 2, []);
+    hold("a", 2, [], "one");
     ask("a.b");
     assert.deepEqual(running, ["a"], "the next run of the same agent has not lent it");
     const next = lend("a");
@@ -177,5 +180,40 @@ describe("slots", () => {
       }
       assert.equal(ended.size, 36, `all of them ran in a pool of ${size}`);
     }
+  });
+
+  test("an account has at most its share, and holds nobody else up", () => {
+    const { ask, end, running, counts } = pool(3, { slotsPerAccount: 2 });
+    for (const uid of ["a1", "a2", "a3"]) ask(uid, "a");
+    assert.deepEqual(running, ["a1", "a2"]);
+    assert.deepEqual(counts(), { held: 2, waiting: 1 });
+    ask("b1", "b");
+    assert.deepEqual(running, ["a1", "a2", "b1"]);
+    end("b1");
+    assert.deepEqual(running, ["a1", "a2"]);
+    end("a1");
+    assert.deepEqual(running, ["a2", "a3"]);
+  });
+
+  test("a tree has at most its share, and what it lends is no part of it", () => {
+    const { ask, running, lend } = pool(3, { slotsPerTree: 1 });
+    ask("a");
+    ask("a.b");
+    ask("c");
+    assert.deepEqual(running, ["a", "c"]);
+    lend("a");
+    assert.deepEqual(running, ["a", "c", "a.b"]);
+  });
+
+  test("a pool that grows grants, and one that shrinks takes nothing away", () => {
+    const { ask, end, running, resize } = pool(1);
+    for (const uid of ["a", "b", "c"]) ask(uid);
+    resize({ slots: 2, slotsPerAccount: 0, slotsPerTree: 0 });
+    assert.deepEqual(running, ["a", "b"]);
+    resize({ slots: 1, slotsPerAccount: 0, slotsPerTree: 0 });
+    end("a");
+    assert.deepEqual(running, ["b"]);
+    end("b");
+    assert.deepEqual(running, ["c"]);
   });
 });

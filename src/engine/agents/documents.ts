@@ -3,6 +3,7 @@ import type {
   Model,
   ModelPrices,
   Persona,
+  PoolConfig,
   VmProfile,
   Workspace,
 } from "../../../gen/retinue/v1/catalog_pb.js";
@@ -13,6 +14,7 @@ import type { Document, Kind } from "../../domain/catalog/kind.js";
 import { environment } from "../../domain/catalog/kinds/environment.js";
 import { model } from "../../domain/catalog/kinds/model.js";
 import { persona } from "../../domain/catalog/kinds/persona.js";
+import { poolConfig } from "../../domain/catalog/kinds/pool-config.js";
 import { vmProfile } from "../../domain/catalog/kinds/vm-profile.js";
 import { workspace } from "../../domain/catalog/kinds/workspace.js";
 import type { ModelChoice } from "../../runner/programs.js";
@@ -25,6 +27,9 @@ export interface Documents {
   workspaces(tenant: string): Promise<{ readonly name: string; readonly default: boolean }[]>;
   environment(tenant: string, name: string): Promise<Environment | undefined>;
   vmProfile(tenant: string, name: string): Promise<VmProfile | undefined>;
+  /** The pool of a workspace: its document, or the builtin one where that is gone. */
+  poolOf(tenant: string, workspace: string): Promise<{ readonly name: string; readonly config: PoolConfig }>;
+  pools(tenant: string): Promise<{ readonly name: string; readonly config: PoolConfig }[]>;
   persona(tenant: string, name: string): Promise<PersonaDocument | undefined>;
   /** The instructions of a persona as they were at a generation. */
   instructions(tenant: string, name: string, generation: number): Promise<string>;
@@ -69,6 +74,23 @@ export function createDocuments(store: Store): Documents {
 
     vmProfile: async (tenant, name) =>
       (await find(vmProfile, tenant, name))?.document as VmProfile | undefined,
+
+    async poolOf(tenant, name) {
+      const used =
+        ((await find(workspace, tenant, name))?.document as Workspace | undefined)?.pool || "default";
+      const found = (await find(poolConfig, tenant, used)) ?? (await find(poolConfig, tenant, "default"));
+      return { name: used, config: found?.document as PoolConfig };
+    },
+
+    async pools(tenant) {
+      const query = { tenant, kind: poolConfig.name, afterName: "", limit: MAX_WORKSPACES };
+      const stored = await store.resources(query);
+      const all = new Map([
+        ...poolConfig.builtins,
+        ...stored.map((row) => [row.name, documentOf(poolConfig, row) as PoolConfig] as const),
+      ]);
+      return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, config]) => ({ name, config }));
+    },
 
     async persona(tenant, name) {
       const found = await find(persona, tenant, name);

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import type { Limits } from "../../domain/agent/limits.js";
-import { poolConfig } from "../../domain/catalog/kinds/pool-config.js";
 import type { Programs } from "../../runner/programs.js";
 import type { Runner } from "../../runner/runner.js";
 import type { Workspaces } from "../../runner/workspaces.js";
@@ -21,13 +20,20 @@ import { createForwarder } from "./forwarder.js";
 import { createHub, type Hub } from "./hub.js";
 import { createLaunches } from "./launch.js";
 import { createMasks } from "./masks.js";
+import { createPools, type Pools } from "./pools.js";
 import { createProcesses } from "./processes.js";
 import { type AgentViews, createAgentViews } from "./reads.js";
 import { createReconciler } from "./reconciler.js";
 import { createSessions } from "./sessions.js";
 import { createSetUp } from "./set-up.js";
+import type { PoolLimits } from "./slots.js";
 import type { Spawner } from "./spawn.js";
 import { createWork, type Work } from "./work.js";
+
+/** Pools as callers see them. */
+export interface PoolViews {
+  list(tenant: string): Promise<(PoolLimits & { name: string; held: number; waiting: number })[]>;
+}
 
 /** Everything that makes agents live. */
 export interface AgentEngine {
@@ -39,6 +45,7 @@ export interface AgentEngine {
   readonly spawner: Spawner;
   readonly views: AgentViews;
   readonly work: Work;
+  readonly pools: PoolViews;
   /** The agent's turn only waits for a child: its slot is for whoever below it wants one, until the answer is called. */
   lendSlot(uid: string): () => void;
   /** Takes up what an earlier server left, then every agent with something to do. */
@@ -75,12 +82,19 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const masks = createMasks();
   const census = createCensus(store);
   const keys = createAgentKeys(clock);
-  const slots = poolConfig.builtins.get("default")?.slots ?? 1;
+  const held: { pools?: Pools } = {};
   const reconciler = createReconciler({
     store,
     clock,
     limits,
-    slots,
+    pools: (granted) => {
+      held.pools = createPools(granted);
+      return held.pools;
+    },
+    async poolOf({ key: { tenant, workspace } }) {
+      const { name, config } = await documents.poolOf(tenant, workspace);
+      return { tenant, name, limits: config };
+    },
     agents: () => agents,
     sessions: () => sessions,
     at,
@@ -159,6 +173,21 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     },
     views: createAgentViews({ store, documents, clock, publicUrl: options.publicUrl }),
     work,
+    pools: {
+      async list(tenant) {
+        const none = { held: 0, waiting: 0 };
+        return (await documents.pools(tenant)).map(({ name, config }) => {
+          const { slots, slotsPerAccount, slotsPerTree } = config;
+          return {
+            name,
+            slots,
+            slotsPerAccount,
+            slotsPerTree,
+            ...(held.pools?.counts(tenant, name) ?? none),
+          };
+        });
+      },
+    },
     lendSlot: reconciler.lendSlot,
     async start() {
       await reconciler.start();

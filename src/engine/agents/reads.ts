@@ -45,7 +45,7 @@ export function createAgentViews({ store, documents, clock, publicUrl }: AgentVi
         children: await store.childPhases(uid),
         subtreeCost: subtreeSpentOf(agent).costUsd,
         dashboardUrl: dashboardUrl(uid),
-        pool: "default",
+        pool: (await documents.poolOf(agent.key.tenant, agent.key.workspace)).name,
       });
       return { agent, status };
     },

@@ -10,8 +10,8 @@ import type { Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
 import type { Agents } from "./agents.js";
 import type { AtFailpoint } from "./failpoints.js";
+import type { Pool, Pools, SlotAsker } from "./pools.js";
 import type { Sessions } from "./sessions.js";
-import { createSlots } from "./slots.js";
 import { createTimers } from "./timers.js";
 
 /**
@@ -37,7 +37,8 @@ export interface ReconcilerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly limits: Limits;
-  readonly slots: number;
+  readonly pools: (granted: (uid: string) => void) => Pools;
+  readonly poolOf: (agent: Agent) => Promise<Pool>;
   readonly agents: () => Agents;
   readonly sessions: () => Sessions;
   readonly at: AtFailpoint;
@@ -58,7 +59,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { store, clock, limits, at, log } = options;
   const busy = new Map<string, { again: boolean }>();
   const failures = new Map<string, number>();
-  const slots = createSlots(options.slots, (uid) => hint(uid));
+  const slots = options.pools((uid) => hint(uid));
   const timers = createTimers(clock.nowMs, (uid) => hint(uid));
   let sweep: NodeJS.Timeout | undefined;
   let started = false;
@@ -100,7 +101,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     if (seen === undefined) return;
     const { agent, ancestors } = seen;
     const { effect, wakeAtMs } = desired(agent, clock.nowMs(), limits);
-    if (agent.turn !== undefined) slots.hold(uid, agent.turn.runId, ancestors);
+    if (agent.turn !== undefined) await holdSlot(agent, ancestors, agent.turn.runId);
     else if (effect.type === "request-slot") slots.turnOver(uid);
     else slots.release(uid);
     timers.set(uid, wakeAtMs);
@@ -150,13 +151,17 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function takeSlot(agent: Agent, ancestors: readonly string[]): Promise<void> {
-    const { uid, key } = agent;
-    slots.request(uid, `${key.tenant} ${key.ownerProvider} ${key.account}`, ancestors);
+    const { uid } = agent;
+    slots.request(await options.poolOf(agent), askerOf(agent, ancestors));
     if (!slots.holds(uid)) return;
     const fence = await commit(uid, (a, context) => slotGranted(a, context));
     at("after-slot-granted");
     if (fence === undefined) slots.release(uid);
-    else slots.hold(uid, fence.runId, ancestors);
+    else await holdSlot(agent, ancestors, fence.runId);
+  }
+
+  async function holdSlot(agent: Agent, ancestors: readonly string[], run: number): Promise<void> {
+    slots.hold(await options.poolOf(agent), askerOf(agent, ancestors), run);
   }
 
   /** The process that should be there is not. */
@@ -199,7 +204,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
         if (seen?.agent.turn === undefined) continue;
         await lose(uid, seen.agent.turn);
         at("after-runner-lost");
-        slots.hold(uid, seen.agent.turn.runId, seen.ancestors);
+        await holdSlot(seen.agent, seen.ancestors, seen.agent.turn.runId);
       }
       started = true;
       await sweepAll();
@@ -216,4 +221,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       await options.sessions().stop();
     },
   };
+}
+
+/** Shares are counted by owner, within the tenant whose pool it is. */
+function askerOf({ uid, key }: Agent, ancestors: readonly string[]): SlotAsker {
+  return { uid, account: `${key.ownerProvider} ${key.account}`, ancestors };
 }

@@ -3,7 +3,7 @@ export interface Slots {
   /** Wants a slot; asking twice changes nothing. */
   request(uid: string, account: string, ancestors: readonly string[]): void;
   /** A turn is held: it uses the slot that was granted, or takes one, free or not, as a turn that outlives a restart. */
-  hold(uid: string, run: number, ancestors: readonly string[]): void;
+  hold(uid: string, run: number, ancestors: readonly string[], account: string): void;
   /** No turn is held: a slot that was used is given back, one that has just been granted is kept. */
   turnOver(uid: string): void;
   /** Gives the slot back, or withdraws the request. */
@@ -16,14 +16,26 @@ export interface Slots {
   lend(uid: string): () => void;
   /** Somebody waits. */
   readonly wanted: boolean;
+  counts(): { readonly held: number; readonly waiting: number };
+  /** The pool's document has changed. What is held above a smaller size stays held. */
+  resize(limits: PoolLimits): void;
   /** Stops granting; what is held stays held. */
   stop(): void;
+}
+
+/** 0: no limit of its own. */
+export interface PoolLimits {
+  readonly slots: number;
+  readonly slotsPerAccount: number;
+  /** Of an agent at the top and all below it. */
+  readonly slotsPerTree: number;
 }
 
 interface Holder {
   readonly state: "granted" | "used";
   /** The run that uses it; what an earlier one has lent is not lent any more. */
   readonly run: number;
+  readonly account: string;
   /** From the parent up. */
   readonly ancestors: readonly string[];
 }
@@ -39,7 +51,8 @@ interface Asker {
  * one account's hundred agents do not keep another's only one waiting. Were a slot not lent, a pool full of parents
  * that wait for their children would wait for ever.
  */
-export function createSlots(size: number, granted: (uid: string) => void): Slots {
+export function createSlots(initial: PoolLimits, granted: (uid: string) => void): Slots {
+  let limits = initial;
   const held = new Map<string, Holder>();
   /** Insertion order is the order of the accounts' turns, and within one that of its requests. */
   const waiting = new Map<string, Map<string, Asker>>();
@@ -51,6 +64,26 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
 
   const inUse = () => held.size - loans.size;
 
+  /** A borrower counts for nothing: its lender, of the same account and tree, does. */
+  function hasRoom(asker: Asker): boolean {
+    const { slotsPerAccount, slotsPerTree } = limits;
+    if (slotsPerAccount === 0 && slotsPerTree === 0) return true;
+    const counted = [...held].filter(([uid]) => !loans.has(uid));
+    const ofAccount = counted.filter(([, { account }]) => account === asker.account).length;
+    const ofTree = counted.filter(([uid, holder]) => treeOf(uid, holder) === treeOf(asker.uid, asker)).length;
+    return (
+      (slotsPerAccount === 0 || ofAccount < slotsPerAccount) && (slotsPerTree === 0 || ofTree < slotsPerTree)
+    );
+  }
+
+  /** The oldest request, of the account whose turn it is, that no share of its own holds back. */
+  function nextAsker(): Asker | undefined {
+    for (const uids of waiting.values()) {
+      for (const asker of uids.values()) if (hasRoom(asker)) return asker;
+    }
+    return undefined;
+  }
+
   /** Slots that are lent and that nobody uses. */
   function idle(): ReadonlySet<string> {
     const lent = new Set(loans.values());
@@ -59,9 +92,8 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
 
   function grant(): void {
     while (!stopped) {
-      if (inUse() < size) {
-        const [asker] = [...waiting.values()][0]?.values() ?? [];
-        if (asker === undefined) return;
+      const asker = inUse() < limits.slots ? nextAsker() : undefined;
+      if (asker !== undefined) {
         give(asker);
         continue;
       }
@@ -88,7 +120,7 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
     uids?.delete(uid);
     waiting.delete(account);
     if (uids !== undefined && uids.size > 0) waiting.set(account, uids);
-    held.set(uid, { state: "granted", run: 0, ancestors });
+    held.set(uid, { state: "granted", run: 0, account, ancestors });
     granted(uid);
   }
 
@@ -114,7 +146,7 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
 
   function refinance(): void {
     for (const [uid, { ancestors }] of held) {
-      if (inUse() <= size) return;
+      if (inUse() <= limits.slots) return;
       const lendable = idle();
       const lender = loans.has(uid) ? undefined : ancestors.find((above) => lendable.has(above));
       if (lender !== undefined) loans.set(uid, lender);
@@ -127,10 +159,10 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
       waiting.set(account, (waiting.get(account) ?? new Map()).set(uid, { uid, account, ancestors }));
       grant();
     },
-    hold(uid, run, ancestors) {
+    hold(uid, run, ancestors, account) {
       withdraw(uid);
       const before = held.get(uid)?.run ?? 0;
-      held.set(uid, { state: "used", run, ancestors });
+      held.set(uid, { state: "used", run, account, ancestors });
       if (before !== 0 && before !== run) callIn(uid);
     },
     turnOver(uid) {
@@ -155,8 +187,20 @@ export function createSlots(size: number, granted: (uid: string) => void): Slots
     get wanted() {
       return waiting.size > 0;
     },
+    counts() {
+      const waits = [...waiting.values()].reduce((sum, uids) => sum + uids.size, 0);
+      return { held: held.size, waiting: waits };
+    },
+    resize(next) {
+      limits = next;
+      grant();
+    },
     stop() {
       stopped = true;
     },
   };
+}
+
+function treeOf(uid: string, { ancestors }: Pick<Asker, "ancestors">): string {
+  return ancestors.at(-1) ?? uid;
 }

@@ -45,9 +45,10 @@ export const workspace: Kind<Workspace> = {
     ],
   ]),
   serverSet: [],
-  references: ({ environment, agent }) => [
+  references: ({ environment, agent, pool }) => [
     ...namedDocument("environment", "environment", environment),
     ...namedDocument("agent", "persona", agent),
+    ...namedDocument("pool", "pool-config", pool),
   ],
   validate: (document) => [
     ...describedViolations(document),
@@ -59,6 +60,7 @@ export const workspace: Kind<Workspace> = {
     ...found(
       optionalNameViolation("environment", document.environment),
       optionalNameViolation("agent", document.agent),
+      optionalNameViolation("pool", document.pool),
     ),
     ...settingViolations(document.settings),
     ...found(keepViolation(document)),
