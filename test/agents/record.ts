@@ -12,7 +12,7 @@ export async function recordedRun(): Promise<string> {
     "Real agent programs mend a failing test in a real git repository: they run it, change the code, run it again, push",
     "their branch, do the task that the push opens, and complete with a structured result. The model behind them is a",
     "stand-in that plays the steps written in its prompt (`test/agents/fix-a-test.ts`); everything else is the service as",
-    "it is. `npm run test:agents` plays the same run and checks it; `npm run record` writes this page.",
+    "it is. `npm run test:agents` plays the same run and checks it; `npm run record:agents` writes this page.",
   ];
   for (const backend of BACKENDS) {
     const { status, events, folders } = await fixATest(backend);
