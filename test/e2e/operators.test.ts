@@ -66,6 +66,28 @@ describe("operators of the platform", () => {
     });
   }
 
+  it("act in every tenant, and are recorded there", async () => {
+    const tenant = { provider: "PROVIDER_IDP_OIDC", org: "acme" };
+    const ask = (path: string, body: object) => rest(server, operator, "POST", path, body);
+    const elsewhere = { tenant, ownerProvider: "PROVIDER_IDP_OIDC", account: "carol", agent: ["c"] };
+    const made = await ask("/v1/agent/spawn", {
+      agentId: elsewhere,
+      description: "@ask what?",
+      justification: "ticket 8",
+    });
+    assert.equal(made.status, 200, JSON.stringify(made.body));
+    assert.deepEqual(made.body.agentId.tenant, tenant);
+    const { body } = await rest(
+      server,
+      operator,
+      "GET",
+      "/v1/audit?tenant.provider=PROVIDER_IDP_OIDC&tenant.org=acme",
+    );
+    assert.equal(body.records[0].justification, "ticket 8");
+    const own = await rest(server, server.adminKey, "POST", "/v1/agent/status", { agentId: elsewhere });
+    assert.equal(own.status, 403);
+  });
+
   it("read without one", async () => {
     assert.equal((await rest(server, operator, "POST", "/v1/agent/status", { agentId })).status, 200);
   });

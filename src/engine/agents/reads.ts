@@ -3,6 +3,7 @@ import type { AgentListEntry } from "../../../gen/retinue/v1/agent_service_pb.js
 import type { Agent } from "../../domain/agent/agent.js";
 import { subtreeSpentOf } from "../../domain/agent/budget.js";
 import { listEntryOf, statusOf } from "../../domain/agent/status.js";
+import { notFound } from "../../domain/fault.js";
 import type { AgentRow, AgentsQuery } from "../../storage/agent-rows.js";
 import type { Store } from "../../storage/store.js";
 import type { Clock } from "../clock.js";
@@ -36,7 +37,8 @@ export function createAgentViews({ store, documents, clock, publicUrl }: AgentVi
 
     async status(uid) {
       const record = await store.agent(uid);
-      if (record === undefined) throw new Error(`agent ${uid} is not in the store`);
+      // Found a moment ago, and purged since.
+      if (record === undefined) throw notFound("AGENT_NOT_FOUND", `no agent ${uid}`, { agent: uid });
       const { agent, lastSeq } = agentOf(record);
       const status = statusOf(agent, {
         nowMs: clock.nowMs(),
