@@ -16,6 +16,7 @@ export function storeConformance(name: string, open: OpenStore): void {
     secrets(open);
     keys(open);
     auditLog(open);
+    ledger(open);
     lifetime(open);
   });
 }
@@ -438,6 +439,68 @@ function auditLog(open: OpenStore): void {
     await store.commit([putKey("k1", { role: "viewer" }), audit("a1")]);
     await assert.rejects(store.commit([putKey("k1", { role: "admin" }), audit("a1")]), staleAt(1));
     assert.equal((await store.key("k1"))?.role, "viewer");
+  });
+}
+
+function ledger(open: OpenStore): void {
+  const agent = (uid: string, parentUid = ""): Change => ({
+    type: "agent",
+    ifVersion: 0,
+    row: {
+      uid,
+      tenant: TENANT,
+      ownerProvider: 1,
+      account: "ada",
+      workspace: "default",
+      path: parentUid === "" ? uid : `${parentUid}/${uid}`,
+      parentUid,
+      phase: 1,
+      live: true,
+      unsettled: true,
+      version: 1,
+      lastSeq: 0,
+      createdAtMs: 1,
+      endedAtMs: undefined,
+      state: "{}",
+    },
+  });
+  const used = (uid: string, runId: number, attempt: number, cost: number): Change => ({
+    type: "usage",
+    row: {
+      uid,
+      runId,
+      attempt,
+      model: "m",
+      inputTokens: 1,
+      cachedInputTokens: 2,
+      outputTokens: 3,
+      cost,
+      atMs: runId,
+    },
+  });
+  const from = { path: "", uid: "", runId: 0, attempt: 0 };
+
+  it("adds up what an attempt has used, and pages through a tree with its sum", async (t) => {
+    const store = await fresh(t, open);
+    await store.commit([agent("a"), agent("b", "a"), agent("stranger")]);
+    await commitAll(store, [used("a", 1, 1, 0.1), used("a", 1, 1, 0.2), used("a", 1, 2, 1)]);
+    await commitAll(store, [used("b", 1, 1, 2), used("stranger", 1, 1, 9)]);
+    const own = await store.usage({ uid: "a", descendants: false, after: from, limit: 10 });
+    assert.deepEqual(
+      own.rows.map(({ runId, attempt, inputTokens, cost }) => [runId, attempt, inputTokens, cost]),
+      [
+        [1, 1, 2, 0.3],
+        [1, 2, 1, 1],
+      ],
+    );
+    const tree = await store.usage({ uid: "a", descendants: true, after: from, limit: 2 });
+    assert.deepEqual(tree.total, { inputTokens: 4, cachedInputTokens: 8, outputTokens: 12, cost: 3.3 });
+    const [, last] = tree.rows;
+    const rest = await store.usage({ uid: "a", descendants: true, after: last ?? from, limit: 2 });
+    assert.deepEqual(
+      rest.rows.map(({ path, cost }) => [path, cost]),
+      [["a/b", 2]],
+    );
   });
 }
 
