@@ -53,7 +53,12 @@ function Bars({ turns }: { turns: readonly LastTurn[] }) {
   const mostTokens = Math.max(...turns.map(tokensOf), 1);
   return (
     <figure class="bars">
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label="Cost and tokens by run">
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        preserveAspectRatio="xMinYMid"
+        role="img"
+        aria-label="Cost and tokens by run"
+      >
         {turns.map((turn, i) => {
           const tall = (costOf(turn) / mostCost) * (height - 6);
           const y = height - 3 - (tokensOf(turn) / mostTokens) * (height - 8);
@@ -67,8 +72,8 @@ function Bars({ turns }: { turns: readonly LastTurn[] }) {
         })}
       </svg>
       <figcaption class="dim">
-        <span class="key bar" /> cost, at most {money(Math.max(...turns.map(costOf)))}{" "}
-        <span class="key spot" /> tokens, at most {count(Math.max(...turns.map(tokensOf)))}
+        <span class="swatch cost" /> cost, at most {money(Math.max(...turns.map(costOf)))}{" "}
+        <span class="swatch tokens" /> tokens, at most {count(Math.max(...turns.map(tokensOf)))}
       </figcaption>
     </figure>
   );

@@ -154,7 +154,9 @@ export function DocumentPage({ kind, name }: { kind: string; name: string }) {
               }}
               placeholder="for the audit log"
             />
-            {making ? null : <Remove kind={kind} name={name} generation={generation} />}
+            {making ? null : (
+              <Remove kind={kind} name={name} generation={generation} justification={why.value} />
+            )}
             <button type="submit" class="primary" disabled={save.busy}>
               {may("catalog:write") || kind === "token" ? "Save" : "Propose"}
             </button>

@@ -4,11 +4,18 @@ import { Problem, tell } from "../../parts/notice.js";
 import { catalog } from "../../state/api.js";
 import { go, hrefOf } from "../../state/route.js";
 
+interface RemoveProps {
+  kind: string;
+  name: string;
+  generation: bigint;
+  justification: string;
+}
+
 /** Deletes a document, asked twice, under the generation that was shown. */
-export function Remove({ kind, name, generation }: { kind: string; name: string; generation: bigint }) {
+export function Remove({ kind, name, generation, justification }: RemoveProps) {
   const sure = useSignal(false);
   const remove = useAction(async () => {
-    await catalog.deleteResource({ ref: { kind, name }, ifGenerationMatch: generation, justification: "" });
+    await catalog.deleteResource({ ref: { kind, name }, ifGenerationMatch: generation, justification });
     tell(`Deleted ${kind}/${name}.`);
     go(hrefOf("catalog", kind));
   });
