@@ -43,6 +43,8 @@ export interface AgentProgram {
   readonly args: readonly string[];
   /** All it gets beside PATH, LANG, HOME and RETINUE_PROCESS_TOKEN; it may override the first two. */
   readonly env: Readonly<Record<string, string>>;
+  /** Of the values in `env` those that nobody may see: keys of its model. */
+  readonly secrets?: readonly string[] | undefined;
   /** Files and folders it cannot do without, shown read-only even where they lie below something hidden. */
   readonly readable?: readonly string[] | undefined;
   /** Variables that name folders of its own, each given relative to its home. Made before it starts. */

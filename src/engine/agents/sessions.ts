@@ -104,6 +104,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const priced = (usage: UsageDelta): UsageDelta =>
       usage.cost > 0 || process.tellsCost() ? usage : { ...usage, cost: priceOf(usage, launch.prices) };
     const { sessionAt } = process;
+    masks.add(uid, launch.program.secrets ?? []);
     const transcript = createTranscript({ agents, hub, masks, uid, fence, priced, sessionAt });
     process.bind(fence);
     const refused = (use: ToolUse, title: string) => void ask(uid, fence, session, { use, title });

@@ -90,7 +90,7 @@ export async function createAcpRunner(options: AcpRunnerOptions): Promise<Runner
       token: spec.processToken,
       limits,
       isolated: confinement.sandbox === "bwrap",
-      secrets: [...secrets, ...(spec.secrets ?? [])],
+      secrets: [...secrets, ...(spec.secrets ?? []), ...(spec.program.secrets ?? [])],
     }).catch(async (error: unknown) => {
       await confined.release();
       throw error;

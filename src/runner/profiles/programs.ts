@@ -54,7 +54,9 @@ export function createPrograms(config: ProgramsConfig): Programs {
       const [command, ...args] = found?.words ?? [];
       if (found === undefined || command === undefined) return undefined;
       const readable = found.words.flatMap((word) => packageOf(word, config.path));
-      return found.profile.program({ command, args, env: found.env, readable, model: model.modelId });
+      const { env, profile } = found;
+      const program = profile.program({ command, args, env, readable, model: model.modelId });
+      return { ...program, secrets: secretsIn(env) };
     },
     async problem(model) {
       if (SCRIPTS.includes(model.modelId)) return undefined;
@@ -72,6 +74,16 @@ export function createPrograms(config: ProgramsConfig): Programs {
       }
     },
   };
+}
+
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i;
+/** Shorter ones would mask words of everyday. */
+const SECRET_MIN = 8;
+
+function secretsIn(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    SECRET_NAME.test(name) && value.length >= SECRET_MIN ? [value] : [],
+  );
 }
 
 /** The folder of packages that a program of npm's belongs to: it may lie below /tmp, which agents do not see. */
