@@ -5,6 +5,7 @@ import { AgentService } from "../../../gen/retinue/v1/agent_service_pb.js";
 import { AuditService } from "../../../gen/retinue/v1/audit_service_pb.js";
 import { CatalogService } from "../../../gen/retinue/v1/catalog_service_pb.js";
 import { IdentityService } from "../../../gen/retinue/v1/identity_service_pb.js";
+import { PoolService } from "../../../gen/retinue/v1/pool_service_pb.js";
 import { TaskService } from "../../../gen/retinue/v1/task_service_pb.js";
 import { TimelineService } from "../../../gen/retinue/v1/timeline_service_pb.js";
 import { key, keyRefused } from "./key.js";
@@ -35,6 +36,7 @@ export const tasks = createClient(TaskService, transport);
 export const timeline = createClient(TimelineService, transport);
 export const catalog = createClient(CatalogService, transport);
 export const audit = createClient(AuditService, transport);
+export const pools = createClient(PoolService, transport);
 export const identity = createClient(IdentityService, transport);
 
 /** What to tell people: the server's own words, which name the field and what is allowed. */
