@@ -24,10 +24,8 @@ function put(server: TestServer, key: string, tenant: object | undefined) {
 
 function spawn(server: TestServer, key: string, tenant: object) {
   const agentId = { tenant, ownerProvider: "PROVIDER_IDP_OIDC", account: "ann", agent: ["a"] };
-  return rest(server, key, "POST", "/v1/agent/spawn", {
-    agentId,
-    description: "hi",
-  });
+  const body = { agentId, description: "hi", justification: "a test" };
+  return rest(server, key, "POST", "/v1/agent/spawn", body);
 }
 
 describe("a machine where bubblewrap does not work", () => {
