@@ -9,7 +9,7 @@ import { type App, createApp, REQUEST_TIMEOUT_MS } from "./app.js";
 import { type CallGuards, createCall, serverStopping } from "./call.js";
 import { registerConnect } from "./connect/register-connect.js";
 import { registerGateway } from "./gateway/index.js";
-import { createGrpcLane } from "./grpc/unary-lane.js";
+import { createGrpcLane } from "./grpc/lane.js";
 import type { Metrics } from "./guards/metrics.js";
 import type { OpenCalls } from "./guards/open-calls.js";
 import { createHealth } from "./health.js";

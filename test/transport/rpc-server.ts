@@ -14,7 +14,7 @@ import { TimelineService } from "../../gen/retinue/v1/timeline_service_pb.js";
 import type { Fault } from "../../src/domain/fault.js";
 import { type Call, decoded, type Incoming } from "../../src/transport/call.js";
 import { registerConnect } from "../../src/transport/connect/register-connect.js";
-import { createGrpcLane } from "../../src/transport/grpc/unary-lane.js";
+import { createGrpcLane } from "../../src/transport/grpc/lane.js";
 import { createHealth, type HealthService } from "../../src/transport/health.js";
 import type { Handler } from "../../src/transport/port/http1-server.js";
 import { createPort, type Port } from "../../src/transport/port/port.js";
