@@ -87,7 +87,7 @@ export async function openRetinue(options: MainOptions): Promise<Retinue> {
   try {
     const auditor = createAuditor(clock);
     const schemas = createSchemas();
-    const vault = createVault(masterKeyOf(config.data, config.masterKey));
+    const vault = createVault(await masterKeyOf(store, config.data, config.masterKey));
     const operatorKeyFile = config.operatorKey;
     const { adminKeyFile } = await bootstrap({
       store,

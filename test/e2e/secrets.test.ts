@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import Database from "better-sqlite3";
@@ -69,6 +69,17 @@ describe("secrets", () => {
     const copy = join(temporaryFolder(), "copy");
     await backupDataFolder(server.dataDir, copy);
     assert.equal(await valueIn(copy), VALUE);
+  });
+
+  it("are not given up for a master key that is lost: the server says so instead of making another", async () => {
+    const copy = join(temporaryFolder(), "copy");
+    await backupDataFolder(server.dataDir, copy);
+    rmSync(join(copy, "master.key"));
+    await assert.rejects(
+      startServer({ data: copy }),
+      /master\.key is missing, and secret 'db' .* needs the key/,
+    );
+    assert.ok(!existsSync(join(copy, "master.key")));
   });
 
   it("need keys:manage, to read as well", async () => {

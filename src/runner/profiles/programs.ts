@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { Backend } from "../../../gen/retinue/v1/settings_pb.js";
 import { resolveCommand } from "../acp/environment.js";
 import type { ModelChoice, Programs } from "../programs.js";
@@ -86,7 +87,7 @@ function secretsIn(env: Readonly<Record<string, string>>): string[] {
   );
 }
 
-/** The folder of packages that a program of npm's belongs to: it may lie below /tmp, which agents do not see. */
+/** What a program needs of its own files: they may lie below /tmp or a home, which agents do not see. */
 function packageOf(word: string, path: string): string[] {
   const candidates = isAbsolute(word) ? [word] : path.split(":").map((folder) => join(folder, word));
   const file = candidates.find((candidate) => isAbsolute(candidate) && existsSync(candidate));
@@ -94,7 +95,16 @@ function packageOf(word: string, path: string): string[] {
   const real = realpathSync(file);
   // The outermost: packages that are shared lie there.
   const end = real.indexOf("/node_modules/");
-  return end === -1 ? [real] : [real.slice(0, end + "/node_modules".length)];
+  return [end === -1 ? ownPackage(real) : real.slice(0, end + "/node_modules".length)];
+}
+
+/** The folder with the package.json that a file belongs to, or the file alone; never a whole home. */
+function ownPackage(file: string): string {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    if (folder === homedir()) break;
+    if (existsSync(join(folder, "package.json"))) return folder;
+  }
+  return file;
 }
 
 function pick(values: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
