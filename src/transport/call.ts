@@ -96,13 +96,16 @@ export function createCall(guards: CallGuards): Call {
       const visit: Visit = { startedAt: performance.now(), code: Code.OK };
       let replies: AsyncIterator<Message> | undefined;
       let over = false;
+      // Let go once it is read: it may hold the whole HTTP request.
+      let asked: Request | undefined = request;
       function end(): typeof DONE {
         if (!over) leave(rpc, visit);
         over = true;
         return DONE;
       }
       function begin(caller: Caller): AsyncIterator<Message> {
-        const message = enter(rpc, request, incoming, visit, caller);
+        const message = enter(rpc, asked as Request, incoming, visit, caller);
+        asked = undefined;
         return (rpc.handler as StreamHandler)(message, visit.context as HeldContext)[Symbol.asyncIterator]();
       }
       const iterator: AsyncIterableIterator<Message> = {

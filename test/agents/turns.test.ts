@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { agentProcesses } from "../support/agent-processes.js";
 import { saidIn, typesOf, until } from "../support/agents.js";
@@ -95,6 +97,12 @@ for (const backend of BACKENDS) {
       const { runCount, uid } = await atWork("killed", "MARK-KILL");
       const folder = `${bench.server.dataDir}/agents/${uid}`;
       assert.ok((await agentProcesses(folder)).length > 0);
+      // Programs write their sessions a moment later; what a KILL finds unwritten is lost to them.
+      await until(
+        "the session is written",
+        () => holds(folder, "MARK-KILL"),
+        (written) => written,
+      );
       await bench.agents.get("stop-turn", "killed", { runId: runCount, mode: "STOP_TURN_MODE_KILL" });
       const { status } = await bench.agents.wait("killed");
       assert.equal(status.lastTurn.outcome, "TURN_OUTCOME_KILLED");
@@ -124,6 +132,14 @@ for (const backend of BACKENDS) {
       assert.ok(!bench.server.logged.join("").includes(SECRET), "the log tells the model's key");
     });
   });
+}
+
+/** Whether any file below a folder holds a text. */
+async function holds(folder: string, text: string): Promise<boolean> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const found = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
+  return found.some((content) => content.includes(text));
 }
 
 /** How many processes of this machine were started with exactly these words. */

@@ -62,6 +62,8 @@ export interface ProcessesOptions {
   readonly log: Logger;
 }
 
+/** For a program to end by itself when the server stops. */
+const PART_MS = 2500;
 const STOP_MS = 3000;
 
 export function createProcesses(options: ProcessesOptions): Processes {
@@ -191,6 +193,12 @@ export function createProcesses(options: ProcessesOptions): Processes {
     if (ending.get(uid) === process) ending.delete(uid);
   }
 
+  /** Politely first: programs write their sessions when their input ends, and the next server goes on with those. */
+  async function part(uid: string): Promise<void> {
+    await Promise.race([end(uid, "close"), sleep(PART_MS, undefined, { ref: false })]);
+    await end(uid, "kill");
+  }
+
   return {
     async open(agent, launch, signal) {
       const running = open.get(agent.uid);
@@ -210,7 +218,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     },
     async stop() {
       stopped = true;
-      await Promise.allSettled([...open.keys()].map((uid) => end(uid, "kill")));
+      await Promise.allSettled([...open.keys()].map(part));
       // One that starts is ended once it has started; a start that hangs must not hold up the exit.
       await Promise.race([Promise.allSettled(lives), sleep(STOP_MS, undefined, { ref: false })]);
     },

@@ -25,8 +25,17 @@ export async function sandboxed(
     scratch: await scratchFolders(),
     readable: (await Promise.all(readable.map(readablePath))).flat(),
   });
-  return { command: bwrap, args: [...view, launch.command, ...launch.args] };
+  return { command: bwrap, args: [...view, "/bin/sh", "-c", LINGER, "sh", launch.command, ...launch.args] };
 }
+
+/**
+ * Runs the program, then gives what it has started up to two seconds to end by itself. Bubblewrap takes everything with
+ * it the moment its program ends, and Claude Code's adapter ends before the process beneath has written its session.
+ * Two entries stay: bubblewrap and this shell, which outlives a TERM that asks all of them to end.
+ */
+const LINGER =
+  'trap : TERM; "$@"; code=$?; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ' +
+  "set -- /proc/[0-9]*; [ $# -gt 2 ] || break; sleep 0.1; done; exit $code";
 
 /** `/run` too: sockets work through a read-only mount, and one of them may be the container engine's. */
 async function scratchFolders(): Promise<string[]> {

@@ -1,21 +1,17 @@
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Incoming } from "../call.js";
 
 /** An HTTP request as `call` sees it. */
 export class HttpIncoming implements Incoming {
-  readonly #headers: IncomingHttpHeaders;
+  readonly authorization: string | undefined;
   readonly #response: ServerResponse;
   #signal: AbortSignal | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
-    this.#headers = request.headers;
+    this.authorization = request.headers.authorization;
     this.#response = reply.raw;
-  }
-
-  get authorization(): string | undefined {
-    return this.#headers.authorization;
   }
 
   get signal(): AbortSignal {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { type DescMessage, isFieldSet, type Message, ScalarType } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault, internal, invalidField } from "../../domain/fault.js";
@@ -17,8 +18,9 @@ const HEADERS = {
 };
 
 /**
- * Answers with a stream of Server-Sent Events. What goes wrong before the first message is thrown, so that it can
- * still be an answer with a status; what goes wrong later is told as an event of the type `error`.
+ * Answers with a stream of Server-Sent Events, and resolves once it has begun: whoever waited for its end would hold the
+ * request for as long. What goes wrong before the first message is thrown, so that it can still be an answer with a
+ * status; what goes wrong later is told as an event of the type `error`.
  */
 export async function sendEvents(
   reply: FastifyReply,
@@ -28,25 +30,41 @@ export async function sendEvents(
   slowReaderMs: number,
 ): Promise<void> {
   const iterator = messages[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  reply.hijack();
   const response = reply.raw;
-  let begun = false;
-  let gone = false;
+  response.writeHead(200, HEADERS);
+  follow(response, iterator, first, { encode, log, slowReaderMs }).catch((err: unknown) =>
+    log.error({ err }, "unexpected error at the end of a stream of the gateway"),
+  );
+}
+
+interface Following {
+  readonly encode: (message: Message) => string;
+  readonly log: ErrorLog;
+  readonly slowReaderMs: number;
+}
+
+/** Not async itself: one that is suspended keeps its arguments, and the first message is the largest. */
+function follow(
+  response: ServerResponse,
+  iterator: AsyncIterator<Message>,
+  first: IteratorResult<Message>,
+  { encode, log, slowReaderMs }: Following,
+): Promise<void> {
+  let gone = isClosed(response);
+  response.once("close", () => {
+    gone = true;
+  });
+  let ready: IteratorResult<Message> | undefined = first;
 
   /**
    * False when there are no more. A function of its own, because a stream may be silent for hours, and a loop would
    * keep what was said last for as long.
    */
   async function sendNext(): Promise<boolean> {
-    const next = await iterator.next();
-    if (!begun) {
-      begun = true;
-      reply.hijack();
-      gone = isClosed(response);
-      response.once("close", () => {
-        gone = true;
-      });
-      response.writeHead(200, HEADERS);
-    }
+    const next = ready ?? (await iterator.next());
+    ready = undefined;
     if (next.done || gone) return false;
     if (!response.write(encode(next.value))) {
       await roomToWrite(response, () => response.destroy(), slowReaderMs);
@@ -54,17 +72,20 @@ export async function sendEvents(
     return !gone;
   }
 
-  try {
-    while (await sendNext());
-  } catch (error) {
-    if (!begun) throw error;
-    if (!(error instanceof Fault)) log.error({ err: error }, "unexpected error in a stream of the gateway");
-    const envelope = toEnvelope(error instanceof Fault ? error : internal());
-    if (!gone) response.write(`event: error\ndata: ${JSON.stringify(envelope)}\n\n`);
-  } finally {
-    if (begun) response.end();
-    await iterator.return?.();
+  async function sendAll(): Promise<void> {
+    try {
+      while (await sendNext());
+    } catch (error) {
+      if (!(error instanceof Fault)) log.error({ err: error }, "unexpected error in a stream of the gateway");
+      const envelope = toEnvelope(error instanceof Fault ? error : internal());
+      if (!gone) response.write(`event: error\ndata: ${JSON.stringify(envelope)}\n\n`);
+    } finally {
+      response.end();
+      await iterator.return?.();
+    }
   }
+
+  return sendAll();
 }
 
 /** Compiles how a message of the stream is written: with its cursor as id, a heartbeat as a comment. */
