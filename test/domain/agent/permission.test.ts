@@ -26,9 +26,9 @@ const rows: [string, string[], Parameters<typeof allows>[1], boolean][] = [
   ["only * stands for any command", ["Bash(*)"], bash("a; b"), true],
   ["stars in the middle, in order", ["Bash(a*b*c)"], bash("a1b2c"), true],
   ["stars that overlap do not count twice", ["Bash(ab*ba)"], bash("aba"), false],
-  ["a path", ["edit(/work/*)"], edit("/work/a"), true],
-  ["every path of a change has to fit", ["edit(/work/*)"], edit("/work/a", "/etc/passwd"), false],
-  ["an input that is not there fits nothing", ["edit(/work/*)"], edit(), false],
+  ["a path", ["edit(/repo/*)"], edit("/repo/a"), true],
+  ["every path of a change has to fit", ["edit(/repo/*)"], edit("/repo/a", "/etc/passwd"), false],
+  ["an input that is not there fits nothing", ["edit(/repo/*)"], edit(), false],
 ];
 
 for (const [name, entries, use, expected] of rows) {
